@@ -1,20 +1,12 @@
 """One-line errors about checkpoints, in which names and numbers of a hostile file stay short."""
 
 import re
-import reprlib
 from collections.abc import Iterable, Sized
 
 from kerasbert.errors import KerasBertError
+from kerasbert.values import short_repr
 
 _PLAIN_NAME = re.compile(r"[\w.\-]{1,100}")
-_REPR = reprlib.Repr()
-_REPR.maxstring = _REPR.maxother = 100
-_REPR.maxlist = 8
-
-
-def short_repr(value: object) -> str:
-    """Return the `repr` of a value, shortened in the middle."""
-    return _REPR.repr(value)
 
 
 def mismatch(where: object, expected: str, received: str, advice: str = "") -> KerasBertError:

@@ -8,8 +8,8 @@ from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import REQUIRED, Options, setting
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import REQUIRED, check_fields, option
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
@@ -20,36 +20,37 @@ _SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer no
 
 
 @dataclass(frozen=True)
-class DistillConfig:
+class DistillConfig(Options):
     """The settings of `kerasbert distill` beside those of the training run.
 
     Raises:
         KerasBertError: When a value is out of range, or not exactly one of `student` and `layers` is given.
     """
 
-    teacher: str = option(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
-    student: str | None = option(
+    teacher: str = setting(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
+    student: str | None = setting(
         None, "Initial checkpoint of the student, as an alternative to --layers.", "FOLDER|HUB"
     )
-    layers: str | None = option(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
-    strategy: str = option(
+    layers: str | None = setting(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
+    strategy: str = setting(
         "alternate", "How to pick teacher layers when --layers is a count: alternate, first or last.", "NAME"
     )
-    no_norm: bool = option(False, "Replace layer norms by scales and shifts, and GELU by ReLU, for integer processors.")
-    objectives: str = option(
+    no_norm: bool = setting(
+        False, "Replace layer norms by scales and shifts, and GELU by ReLU, for integer processors."
+    )
+    objectives: str = setting(
         "soft-labels=1",
         "Distillation losses and their weights: soft-labels, cosine, hidden, patient, attention, relations, features.",
         "NAME=WEIGHT,...",
     )
-    temperature: float = option(2.0, "Temperature of soft-labels.", "T")
-    layer_map: str | None = option(None, "Mapping of teacher layers to student layers: uniform, skip or last.", "NAME")
-    label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
-    cache: str | None = option(
+    temperature: float = setting(2.0, "Temperature of soft-labels.", "T")
+    layer_map: str | None = setting(None, "Mapping of teacher layers to student layers: uniform, skip or last.", "NAME")
+    label_weight: float = setting(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
+    cache: str | None = setting(
         None, "Cache folder for the teacher's outputs, which are then computed only once.", "FOLDER"
     )
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check(self) -> None:
         if (self.student is None) == (self.layers is None):
             received = "neither" if self.student is None else "both"
             raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")

@@ -7,6 +7,7 @@ from typing import ClassVar
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
+from kerasbert.files.record import setting
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.quantization.factory import LayerFactory
@@ -34,21 +35,21 @@ class AlbertConfig(EncoderConfig):
     model_type: ClassVar[str] = "albert"
 
     vocab_size: int = 30000
-    embedding_size: int = 128
+    embedding_size: int = setting(128, at_least=1)
     hidden_size: int = 4096
-    num_hidden_groups: int = 1
+    num_hidden_groups: int = setting(1, at_least=1)
     num_attention_heads: int = 64
     intermediate_size: int = 16384
-    inner_group_num: int = 1
+    inner_group_num: int = setting(1, at_least=1)
     hidden_act: str = "gelu_new"
     hidden_dropout_prob: float = 0.0
     attention_probs_dropout_prob: float = 0.0
-    classifier_dropout_prob: float = 0.1
+    classifier_dropout_prob: float = setting(0.1, at_least=0, below=1)
 
     def check(self) -> None:
         super().check()
         fits = self.num_hidden_groups <= self.num_hidden_layers
-        self._expect(fits, "num_hidden_groups", f"at most num_hidden_layers ({self.num_hidden_layers})")
+        self.expect(fits, "num_hidden_groups", f"of at most num_hidden_layers ({self.num_hidden_layers})")
 
     @property
     def blocks(self) -> int:

@@ -7,6 +7,7 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.bert import BertConfig
+from kerasbert.files.record import setting
 from kerasbert.layers.config import gelu
 from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
@@ -33,7 +34,7 @@ class ElectraConfig(BertConfig):
     hidden_size: int = 256
     num_attention_heads: int = 4
     intermediate_size: int = 1024
-    embedding_size: int = 128
+    embedding_size: int = setting(128, at_least=1)
 
 
 @keras.utils.register_keras_serializable("kerasbert")

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
+from kerasbert.files.record import setting
 from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.trigram_embeddings import TrigramEmbeddings
@@ -43,14 +44,14 @@ class MobileBertConfig(BottleneckConfig):
     intermediate_size: int = 512
     hidden_act: str = "relu"
     hidden_dropout_prob: float = 0.0
-    embedding_size: int = 128
+    embedding_size: int = setting(128, at_least=1)
     trigram_input: bool = True
     classifier_activation: bool = True
 
     def check(self) -> None:
         super().check()
         fits = self.embedding_size <= self.hidden_size
-        self._expect(fits, "embedding_size", f"at most hidden_size ({self.hidden_size})")
+        self.expect(fits, "embedding_size", f"of at most hidden_size ({self.hidden_size})")
 
 
 @keras.utils.register_keras_serializable("kerasbert")

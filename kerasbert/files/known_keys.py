@@ -1,15 +1,12 @@
 """Keys of a settings file: used, known to be harmless, refused, or unknown."""
 
-import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 100
+from kerasbert.values import short_repr
 
 
 @dataclass(frozen=True)
@@ -47,19 +44,21 @@ class KnownKeys:
             KerasBertError: When a key is refused, or has a value that is not supported. Unknown keys under `strict` too.
         """
         for key in sorted(mapping.keys() & self.refused.keys()):
-            raise KerasBertError(f"{where}: expected no {key}, received {_repr(mapping[key])}; {self.refused[key]}")
+            raise KerasBertError(f"{where}: expected no {key}, received {short_repr(mapping[key])}; {self.refused[key]}")
         for key in sorted(mapping.keys() & self.only.keys()):
             if not any(_same(mapping[key], value) for value in self.only[key]):
-                supported = " or ".join(_repr(value) for value in self.only[key])
+                supported = " or ".join(short_repr(value) for value in self.only[key])
                 raise KerasBertError(
                     f"{where}: expected {key} {supported}, the only supported value"
-                    f"{'s' if len(self.only[key]) > 1 else ''}, received {_repr(mapping[key])}; {advice}"
+                    f"{'s' if len(self.only[key]) > 1 else ''}, received {short_repr(mapping[key])}; {advice}"
                 )
-        names = sorted(str(key) for key in mapping.keys() - self._known())
+        names = sorted(str(key) for key in mapping.keys() - self.known)
         if names:
             unknown(where, "known keys only", f"{_count(names)} ({_first_three(names)})")
 
-    def _known(self) -> set[str]:
+    @property
+    def known(self) -> set[str]:
+        """All keys that are not unknown."""
         return {*self.used, *self.harmless, *self.only, *self.refused}
 
 
@@ -67,14 +66,10 @@ def _same(value: Any, supported: Any) -> bool:
     return type(value) is type(supported) and value == supported
 
 
-def _repr(value: Any) -> str:
-    return _SHORT.repr(value)
-
-
 def _count(names: list[str]) -> str:
     return f"{len(names)} unknown key" + ("" if len(names) == 1 else "s")
 
 
 def _first_three(names: list[str]) -> str:
-    shown = ", ".join(name if name.isidentifier() and len(name) <= 100 else _repr(name) for name in names[:3])
+    shown = ", ".join(name if name.isidentifier() and len(name) <= 100 else short_repr(name) for name in names[:3])
     return shown + (f" and {len(names) - 3} more" if len(names) > 3 else "")

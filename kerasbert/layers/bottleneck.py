@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.files.record import setting
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dropout import Dropout
@@ -24,11 +25,11 @@ class BottleneckConfig(EncoderConfig):
     """Sizes and switches of blocks between bottlenecks. The defaults are those of the published MobileBERT."""
 
     use_bottleneck: bool = True
-    intra_bottleneck_size: int = 128
+    intra_bottleneck_size: int = setting(128, at_least=1)
     use_bottleneck_attention: bool = False
     key_query_shared_bottleneck: bool = True
-    num_feedforward_networks: int = 4
-    normalization_type: str = "no_norm"
+    num_feedforward_networks: int = setting(4, at_least=1)
+    normalization_type: str = setting("no_norm", choices=list(NORMS))
 
     @property
     def true_hidden_size(self) -> int:
@@ -42,10 +43,6 @@ class BottleneckConfig(EncoderConfig):
     @property
     def feed_forwards(self) -> int:
         return self.num_feedforward_networks
-
-    def check(self) -> None:
-        super().check()
-        self._expect(self.normalization_type in NORMS, "normalization_type", f"one of {list(NORMS)}")
 
 
 class Bottleneck(keras.layers.Layer):

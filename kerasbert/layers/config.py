@@ -1,13 +1,13 @@
 """The sizes and switches that every encoder has, under the names of Hugging Face's `config.json`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import tensorflow as tf
 
-from kerasbert.files.json_config import JsonConfig
+from kerasbert.files.record import Record, setting
 
 Activation = Callable[[tf.Tensor], tf.Tensor]
 gelu = partial(tf.nn.gelu, approximate=False)  # Hendrycks & Gimpel 2016
@@ -16,7 +16,7 @@ ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new
 
 
 @dataclass(frozen=True)
-class EncoderConfig(JsonConfig):
+class EncoderConfig(Record):
     """Sizes and switches of an encoder. The defaults are those of BERT-base.
 
     Attributes:
@@ -44,20 +44,35 @@ class EncoderConfig(JsonConfig):
 
     model_type: ClassVar[str] = ""
 
-    vocab_size: int = 30522
-    hidden_size: int = 768
-    num_hidden_layers: int = 12
-    num_attention_heads: int = 12
-    intermediate_size: int = 3072
-    hidden_act: str = "gelu"
-    hidden_dropout_prob: float = 0.1
-    attention_probs_dropout_prob: float = 0.1
-    max_position_embeddings: int = 512
-    type_vocab_size: int = 2
+    vocab_size: int = setting(30522, at_least=1)
+    hidden_size: int = setting(768, at_least=1)
+    num_hidden_layers: int = setting(12, at_least=1)
+    num_attention_heads: int = setting(12, at_least=1)
+    intermediate_size: int = setting(3072, at_least=1)
+    hidden_act: str = setting("gelu", choices=sorted(ACTIVATIONS))
+    hidden_dropout_prob: float = setting(0.1, at_least=0, below=1)
+    attention_probs_dropout_prob: float = setting(0.1, at_least=0, below=1)
+    max_position_embeddings: int = setting(512, at_least=1)
+    type_vocab_size: int = setting(2, at_least=1)
     initializer_range: float = 0.02
     layer_norm_eps: float = 1e-12
-    pad_token_id: int = 0
+    pad_token_id: int = setting(0, at_least=0)
     tie_word_embeddings: bool = True
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], where: object = "config.json", *, strict: bool = False) -> Self:
+        """Read a parsed `config.json`. Keys without a field are ignored.
+
+        Args:
+            values: The content of the file.
+            where: The file, for messages.
+            strict: Whether a key without a field is an error.
+
+        Raises:
+            KerasBertError: When a value has the wrong type or is out of range.
+        """
+        keys = {cls.key(each.name) for each in fields(cls)}
+        return super().from_dict({key: values[key] for key in values if strict or key in keys}, where, strict=strict)
 
     def to_dict(self) -> dict[str, Any]:
         return {"model_type": self.model_type, **super().to_dict()}
@@ -101,14 +116,7 @@ class EncoderConfig(JsonConfig):
         return 1
 
     def check(self) -> None:
-        super().check()
-        for field in fields(self):
-            if type(field.default) is int and field.name != "pad_token_id":
-                self._expect(getattr(self, field.name) >= 1, field.name, "at least 1")
-        self._expect(0 <= self.pad_token_id < self.vocab_size, "pad_token_id", f"from 0 to {self.vocab_size - 1}")
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            self._expect(0 <= getattr(self, name) < 1, name, "from 0 to below 1")
-        width = f"{self._key('hidden_size')} or the width of a bottleneck, {self.head_width}"
-        self._expect(self.head_width % self.num_attention_heads == 0, "num_attention_heads", f"a divisor of {width}")
-        self._expect(self.hidden_act in ACTIVATIONS, "hidden_act", f"one of {sorted(ACTIVATIONS)}")
-        self._expect(self.longest >= 3, "max_position_embeddings", f"at least {3 + self.position_offset}")
+        self.expect(self.pad_token_id < self.vocab_size, "pad_token_id", f"from 0 to {self.vocab_size - 1}")
+        width = f"{self.key('hidden_size')} or the width of a bottleneck, {self.head_width}"
+        self.expect(self.head_width % self.num_attention_heads == 0, "num_attention_heads", f"as a divisor of {width}")
+        self.expect(self.longest >= 3, "max_position_embeddings", f"of at least {3 + self.position_offset}")

@@ -59,12 +59,7 @@ def saved_policy(own: Mapping[str, Any], folder: Path) -> QuantizationPolicy | N
     """
     if not own.get("quantization"):
         return None
-    try:
-        return QuantizationPolicy.from_config(own["quantization"])
-    except (TypeError, ValueError) as error:
-        raise KerasBertError(
-            f"{folder / OWN_FILE}: expected a quantization policy, received one with {error}; quantize the model again"
-        ) from error
+    return QuantizationPolicy.from_dict(own["quantization"], f"{folder / OWN_FILE}, quantization")
 
 
 def encoder_options(saved: Mapping[str, Any], requested: Mapping[str, Any], source: object) -> dict[str, Any]:

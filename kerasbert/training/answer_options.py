@@ -1,77 +1,71 @@
 """The settings of question answering as options: `train` stores them in the model, other commands replace those of a model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config_fields import check_fields, flag, option
+from kerasbert.files.record import Options, flag, setting
 
 _LARGEST = 2**20  # as in the metadata of a file
-_OPTIONS: Mapping[str, dict[str, Any]] = {
-    "no_answer": {
-        "help": "Question answering: questions may have no answer, as in SQuAD 2.0. `train` default: as in the training data.",
-        "metavar": "",
-        "off": "always-answer",
-    },
-    "no_answer_threshold": {
-        "help": "Question answering: margin by which no answer must outscore the best answer. `train` default: the best by F1 on --dev.",
-        "metavar": "X",
-        "at_least": -_LARGEST,
-        "at_most": _LARGEST,
-    },
-    "stride": {
-        "help": "Question answering: tokens from the start of a window of a long context to that of the next (doc_stride).",
-        "at_least": 1,
-        "at_most": _LARGEST,
-    },
-    "max_answer_length": {
-        "help": "Question answering: tokens in the longest answer.",
-        "at_least": 1,
-        "at_most": _LARGEST,
-    },
-    "answers": {
-        "help": "Question answering: number of answers that a prediction lists, the best first.",
-        "at_least": 1,
-        "at_most": _LARGEST,
-    },
-    "unit": {
-        "help": "Question answering: unit of F1, word or character (Chinese, Japanese, Korean).",
-        "metavar": "NAME",
-        "choices": ("word", "character"),
-    },
-}  # fmt: skip
 # Options -> settings of `QuestionAnswering`, where the names differ.
 _SETTINGS = {"max_answer_length": "longest_answer", "answers": "n_best"}
 
 
-def answer_option(name: str) -> Any:
-    """Declare the field of a config, without a default.
-
-    Args:
-        name: The field's name.
-    """
-    return option(None, **_OPTIONS[name])
-
-
 @dataclass(frozen=True)
-class AnswerConfig:
+class AnswerConfig(Options):
     """The settings of question answering that a command replaces; None keeps the model's.
 
     Raises:
         KerasBertError: When a value is out of range, or a threshold is given where every question gets an answer.
     """
 
-    no_answer: bool | None = answer_option("no_answer")
-    no_answer_threshold: float | None = answer_option("no_answer_threshold")
-    stride: int | None = answer_option("stride")
-    max_answer_length: int | None = answer_option("max_answer_length")
-    answers: int | None = answer_option("answers")
-    unit: str | None = answer_option("unit")
+    no_answer: bool | None = setting(
+        None,
+        "Question answering: questions may have no answer, as in SQuAD 2.0. `train` default: as in the training data.",
+        "",
+        off="always-answer",
+    )
+    no_answer_threshold: float | None = setting(
+        None,
+        "Question answering: margin by which no answer must outscore the best answer. `train` default: the best by F1 on --dev.",
+        "X",
+        at_least=-_LARGEST,
+        at_most=_LARGEST,
+    )
+    stride: int | None = setting(
+        None,
+        "Question answering: tokens from the start of a window of a long context to that of the next (doc_stride).",
+        at_least=1,
+        at_most=_LARGEST,
+    )
+    max_answer_length: int | None = setting(
+        None, "Question answering: tokens in the longest answer.", at_least=1, at_most=_LARGEST
+    )
+    answers: int | None = setting(
+        None,
+        "Question answering: number of answers that a prediction lists, the best first.",
+        at_least=1,
+        at_most=_LARGEST,
+    )
+    unit: str | None = setting(
+        None,
+        "Question answering: unit of F1, word or character (Chinese, Japanese, Korean).",
+        "NAME",
+        choices=("word", "character"),
+    )
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check(self) -> None:
         answer_settings(self)
+
+
+def answer_option(name: str) -> Any:
+    """Declare a field of `AnswerConfig` in another config.
+
+    Args:
+        name: The field's name.
+    """
+    return field(default=None, metadata=AnswerConfig.__dataclass_fields__[name].metadata)
 
 
 def answer_settings(config: Any) -> dict[str, Any]:

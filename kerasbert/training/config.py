@@ -1,6 +1,5 @@
 """The settings of a training run as one value. Options of the commands that train and a `config.toml` both declare it."""
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,9 +7,9 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
+from kerasbert.files.record import Options, flag, setting
 from kerasbert.files.toml_text import read_toml, toml_value
 from kerasbert.training.answer_options import answer_option, answer_settings, check_answers_questions
-from kerasbert.training.config_fields import check_fields, check_value, flag, option
 
 # Help texts that options of other commands share.
 TEXT_COLUMN_HELP = "Column of the text: a name, or a number counted from 0."
@@ -33,7 +32,7 @@ SEED_HELP = "Random seed for head initialization, dropout and shuffling."
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(Options):
     """The settings of a training run: model, data and method. `kerasbert train --help` lists them, and a `config.toml` stores them.
 
     Raises:
@@ -48,39 +47,42 @@ class TrainConfig:
         ```
     """
 
-    model: str | None = option(None, "Checkpoint to fine-tune: a folder, or a hub name such as org/name.", "FOLDER|HUB")
-    train: str | None = option(
+    model: str | None = setting(
+        None, "Checkpoint to fine-tune: a folder, or a hub name such as org/name.", "FOLDER|HUB"
+    )
+    train: str | None = setting(
         None, "Training data: .tsv, .csv, .jsonl, CoNLL, SQuAD or plain text, optionally compressed (.gz).", "FILE"
     )
-    dev: str | None = option(
+    dev: str | None = setting(
         None,
         "Development data: a file, or a fraction of the training rows such as 0.1. The epoch with the best score on it is kept.",
         "FILE|FRACTION",
+        number_as_text=True,
     )
-    out: str | None = option(None, "Output folder for the model; it must be new or empty.", "FOLDER")
-    task: str = option(
+    out: str | None = setting(None, "Output folder for the model; it must be new or empty.", "FOLDER")
+    task: str = setting(
         "classification",
         "Task type: classification, multi-label, regression, tagging, question-answering, multiple-choice, masked-lm, "
         "sentence-pairs or next-sentence.",
         "NAME",
     )
-    text_column: str | None = option(None, TEXT_COLUMN_HELP, "NAME|N")
-    pair_column: str | None = option(None, PAIR_COLUMN_HELP, "NAME|N")
-    label_column: str | None = option(None, LABEL_COLUMN_HELP, "NAME|N")
-    labels: str | None = option(
+    text_column: str | None = setting(None, TEXT_COLUMN_HELP, "NAME|N")
+    pair_column: str | None = setting(None, PAIR_COLUMN_HELP, "NAME|N")
+    label_column: str | None = setting(None, LABEL_COLUMN_HELP, "NAME|N")
+    labels: str | None = setting(
         None, "Label names in the order of the outputs. Default: the labels of the training data.", "A,B,..."
     )
-    delimiter: str | None = option(None, DELIMITER_HELP, "X")
-    encoding: str | None = option(None, ENCODING_HELP, "NAME")
-    label_separator: str | None = option(None, LABEL_SEPARATOR_HELP, "X")
-    skip_bad_rows: bool = option(False, SKIP_BAD_ROWS_HELP, "")
-    max_rows: int | None = option(None, MAX_ROWS_HELP, at_least=1)
-    sequence_length: int | None = option(
+    delimiter: str | None = setting(None, DELIMITER_HELP, "X")
+    encoding: str | None = setting(None, ENCODING_HELP, "NAME")
+    label_separator: str | None = setting(None, LABEL_SEPARATOR_HELP, "X")
+    skip_bad_rows: bool = setting(False, SKIP_BAD_ROWS_HELP, "")
+    max_rows: int | None = setting(None, MAX_ROWS_HELP, at_least=1)
+    sequence_length: int | None = setting(
         None,
         "Sequence length in tokens. Default: that of the longest training text, at most 128 (question answering: 384).",
         at_least=3,
     )
-    tokenize_as: str | None = option(
+    tokenize_as: str | None = setting(
         None,
         "Tokenize with the rules of a client library, mediapipe or task-library. The model keeps this setting.",
         "CLIENT",
@@ -94,85 +96,84 @@ class TrainConfig:
     answers: int | None = answer_option("answers")
     unit: str | None = answer_option("unit")
 
-    epochs: int | None = option(
+    epochs: int | None = setting(
         None, "Number of training epochs. Default: as recommended for the model; more for small data.", at_least=1
     )
-    batch_size: int = option(32, "Training batch size.", at_least=1)
-    learning_rate: float | None = option(
+    batch_size: int = setting(32, "Training batch size.", at_least=1)
+    learning_rate: float | None = setting(
         None, "Peak learning rate of AdamW. Default: as recommended for the model.", "RATE", at_least=0
     )
-    schedule: str = option(
+    schedule: str = setting(
         "linear",
         "Learning rate decay after warmup: linear, cosine or constant.",
         "NAME",
         choices=("linear", "cosine", "constant"),
     )
-    warmup: float = option(0.06, "Fraction of steps for linear warmup.", "FRACTION", at_least=0, at_most=1)
-    weight_decay: float = option(0.01, "Weight decay; biases and layer norms are excluded.", "X", at_least=0)
-    dropout: float | None = option(None, f"{DROPOUT_HELP} Default: the model's own.", "RATE", at_least=0, at_most=0.99)
-    clip_norm: float = option(1.0, "Maximum global norm of the gradients; 0 disables clipping.", "X", at_least=0)
-    label_smoothing: float = option(0.0, "Label smoothing factor.", "FRACTION", at_least=0, at_most=1)
-    class_weights: str | None = option(
+    warmup: float = setting(0.06, "Fraction of steps for linear warmup.", "FRACTION", at_least=0, at_most=1)
+    weight_decay: float = setting(0.01, "Weight decay; biases and layer norms are excluded.", "X", at_least=0)
+    dropout: float | None = setting(None, f"{DROPOUT_HELP} Default: the model's own.", "RATE", at_least=0, at_most=0.99)
+    clip_norm: float = setting(1.0, "Maximum global norm of the gradients; 0 disables clipping.", "X", at_least=0)
+    label_smoothing: float = setting(0.0, "Label smoothing factor.", "FRACTION", at_least=0, at_most=1)
+    class_weights: str | None = setting(
         None, "Class weights for imbalanced data: balanced, or a weight per label.", "balanced|A=2,B=1"
     )
 
-    pair_loss: str | None = option(
+    pair_loss: str | None = setting(
         None,
         "Loss for sentence pairs: cosine, contrastive or in-batch-negatives. Default: chosen by the kind of labels.",
         "NAME",
         choices=("cosine", "contrastive", "in-batch-negatives"),
     )
 
-    freeze: str | None = option(
+    freeze: str | None = setting(
         None, "Parts to freeze, separated by commas: encoder, embeddings, layers.0, ...", "PART,..."
     )
-    top_layers: int | None = option(None, "Train only the top N layers, the pooler and the head.", at_least=1)
-    unfreeze: bool = option(
+    top_layers: int | None = setting(None, "Train only the top N layers, the pooler and the head.", at_least=1)
+    unfreeze: bool = setting(
         False, "Unfreeze gradually: the head first, then one more layer from the top in each epoch.", ""
     )
-    layer_decay: float = option(
+    layer_decay: float = setting(
         1.0,
         "Layer-wise learning rate decay: the rate of each layer relative to the layer above.",
         "FRACTION",
         at_least=0,
         at_most=1,
     )
-    rates: dict[str, float] = option(
+    rates: dict[str, float] = setting(
         dict,
         "Learning rate of one part, such as layers.-1=1e-3 or head=0.1. Repeatable. Default without --learning-rate: a new head as "
         "recommended for the model.",
         "PART=RATE",
         at_least=0,
     )
-    new_head: bool = option(
+    new_head: bool = setting(
         False, "Make a new head where the checkpoint has one already, such as for other labels.", ""
     )
-    adapters: int | None = option(
+    adapters: int | None = setting(
         None, "Train only adapters of this width, the layer norms and the head (Houlsby et al. 2019).", at_least=1
     )
-    layer_mix: bool = option(False, "Use a learned weighted sum of all encoder layers.", "")
+    layer_mix: bool = setting(False, "Use a learned weighted sum of all encoder layers.", "")
 
-    early_stopping: int | None = option(
+    early_stopping: int | None = setting(
         None, "Stop after N epochs without a better score on the development data.", at_least=1
     )
-    seed: int = option(1, SEED_HELP, at_least=0, at_most=2**32 - 1)
-    jit: bool = option(False, "Compile the training step with XLA.", "")
-    checkpoint_minutes: float = option(
+    seed: int = setting(1, SEED_HELP, at_least=0, at_most=2**32 - 1)
+    jit: bool = setting(False, "Compile the training step with XLA.", "")
+    checkpoint_minutes: float = setting(
         5.0,
         "Minutes between the checkpoints for --resume; each epoch also ends with one.",
         "MINUTES",
         at_least=0,
     )
-    tensorboard: bool = option(False, "Write TensorBoard logs into the run folder.", "")
-    distribute: str | None = option(
+    tensorboard: bool = setting(False, "Write TensorBoard logs into the run folder.", "")
+    distribute: str | None = setting(
         None,
         "Distribution strategy for several devices: mirrored, multi-worker or tpu.",
         "NAME",
         choices=("mirrored", "multi-worker", "tpu"),
     )
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check(self) -> None:
         names = [] if self.labels is None else [name.strip() for name in self.labels.split(",")]
         if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
             raise KerasBertError(
@@ -198,8 +199,7 @@ class TrainConfig:
         Raises:
             KerasBertError: When the file is not TOML, or a setting does not exist or has another type.
         """
-        values = read_toml(path, expected="training settings in TOML")
-        return {name: check_value(cls, name, value, path) for name, value in values.items()}
+        return cls.given(read_toml(path, expected="training settings in TOML"), path)
 
     def write(self, path: str | os.PathLike) -> None:
         """Write every setting that is not None as TOML.
@@ -213,7 +213,7 @@ class TrainConfig:
 
     def settings(self) -> Mapping[str, Any]:
         """Return every setting that is not None, by name."""
-        return {name: value for name, value in dataclasses.asdict(self).items() if value is not None}
+        return {name: value for name, value in self.to_dict().items() if value is not None}
 
     def require(self, name: str) -> str:
         """Return a setting that the command cannot do without.

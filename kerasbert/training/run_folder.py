@@ -22,8 +22,8 @@ from kerasbert.files.model_folder import (
     is_model_folder,
 )
 from kerasbert.files.partials import is_temporary
+from kerasbert.files.record import flag
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import flag
 
 _PLOTS = ("loss.png", "metric.png", "confusion.png")
 _RECOMMENDED = ("learning_rate", "rates", "epochs")  # settings whose default is chosen for the model when a run begins

@@ -106,8 +106,8 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
             [],
             "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary or --dimensions, received none",
         ),
-        (["--heads", "1"], "expected --heads as a fraction above 0 and below 1, received 1"),
-        (["--feed-forward", "0"], "expected --feed-forward as a fraction above 0 and below 1, received 0"),
+        (["--heads", "1"], "expected --heads above 0 and below 1, received 1"),
+        (["--feed-forward", "0"], "expected --feed-forward above 0 and below 1, received 0"),
         (
             ["--heads", "0.5"],
             "expected --data for --heads, which is measured on it, received none; add a labelled file",

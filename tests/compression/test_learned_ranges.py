@@ -177,7 +177,7 @@ def test_recipes_without_ranges_of_eight_bits_are_refused(tiny, recipe):
 
 
 def test_a_policy_of_sixteen_bits_learns_no_ranges():
-    with pytest.raises(ValueError, match="8 bits for learned ranges"):
+    with pytest.raises(KerasBertError, match="activation_bits as 8 for learned ranges, received 16"):
         QuantizationPolicy("mine", activation_bits=16, learned_ranges=True)
 
 

@@ -67,7 +67,7 @@ def test_wrong_toml_is_rejected(tmp_path, content, message):
         ],
         *[({name: INFINITE}, "as a finite number") for name in ("weight_decay", "clip_norm", "checkpoint_minutes")],
         *[
-            ({"rates": {"head": rate}}, f"--rates of at least 0 and finite, received {rate} for 'head'")
+            ({"rates": {"head": rate}}, f"--rates .*of at least 0, received {rate} for 'head'")
             for rate in (-1.0, NAN, INFINITE)
         ],
         ({"labels": "a,b, a"}, "different names separated by commas, received 'a' twice"),

@@ -7,8 +7,8 @@ from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, score
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Options, setting
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import check_fields, option
 
 if TYPE_CHECKING:
     from kerasbert.compression.pruning.magnitude import Sparsity
@@ -16,37 +16,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MagnitudeConfig:
+class MagnitudeConfig(Options):
     """The weights that become 0, and the schedule.
 
     Raises:
         KerasBertError: When a value is out of range, or an option needs another one.
     """
 
-    sparsity: float | None = option(
+    sparsity: float | None = setting(
         None, "Fraction of the weights of each kernel that become 0. Default: 0.5 for --pattern 2:4.", "FRACTION"
     )
-    pattern: str = option(
+    pattern: str = setting(
         "unstructured",
         "Sparsity pattern: unstructured, blocks such as 4x1 (inputs x outputs), or 2:4.",
         "NAME",
     )
-    part: dict[str, float] = option(
+    part: dict[str, float] = setting(
         dict,
         "Another sparsity for Dense layers by path, such as layers.*.feed_forward.*=0.9. Repeatable.",
         "PATH=FRACTION",
     )
-    keep_zeros: bool = option(
+    keep_zeros: bool = setting(
         False, "Keep the zeros of a pruned model. Without --sparsity, training continues with them."
     )
-    prune_from: float = option(0.0, "Fraction of the steps at which pruning starts.", "FRACTION", at_least=0, at_most=1)
-    prune_until: float = option(0.5, "Fraction of the steps at which pruning ends.", "FRACTION", at_least=0, at_most=1)
-    updates: int = option(20, "Number of mask updates.", at_least=1)
-    objectives: str | None = option(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
-    label_weight: float = option(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
+    prune_from: float = setting(
+        0.0, "Fraction of the steps at which pruning starts.", "FRACTION", at_least=0, at_most=1
+    )
+    prune_until: float = setting(0.5, "Fraction of the steps at which pruning ends.", "FRACTION", at_least=0, at_most=1)
+    updates: int = setting(20, "Number of mask updates.", at_least=1)
+    objectives: str | None = setting(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
+    label_weight: float = setting(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check(self) -> None:
         if self.target is None and (self.part or self.pattern != "unstructured"):
             raise KerasBertError("expected --sparsity with --part and --pattern, received none; add it")
 

@@ -12,7 +12,8 @@ from typer import Option
 
 from kerasbert.cli.common import options
 from kerasbert.errors import KerasBertError
-from kerasbert.training.config_fields import INFINITE, REQUIRED, accepted_types, flag
+from kerasbert.files.record import REQUIRED, Options, flag, rules
+from kerasbert.values import INFINITE, Rule
 
 _FIRST = ("teacher", "student", "model", "train", "dev", "out")  # listed first in --help, in this order
 
@@ -22,7 +23,7 @@ class OptionGroup:
     """The options of one config class.
 
     Attributes:
-        config: The class, a frozen dataclass whose fields are made by `option`.
+        config: The class, a frozen dataclass whose fields are made by `setting`.
         without: Fields that the command does not have.
         required: Fields that the command requires.
         defaults: Replacements of defaults.
@@ -30,7 +31,7 @@ class OptionGroup:
         given_only: Whether the command receives a dict of the given options instead of a config, to merge it with the settings of a file.
     """
 
-    config: type
+    config: type[Options]
     without: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -39,8 +40,8 @@ class OptionGroup:
 
     def parameters(self) -> list[inspect.Parameter]:
         """Return one keyword parameter for each field, for typer."""
-        hints = typing.get_type_hints(self.config)
-        return [self._parameter(each, hints[each.name]) for each in self._fields()]
+        found = rules(self.config)
+        return [self._parameter(each, found[each.name]) for each in self._fields()]
 
     def collect(self, values: dict[str, Any]) -> Any:
         """Remove the group's values from those of a command, and make the config.
@@ -54,26 +55,25 @@ class OptionGroup:
         Raises:
             KerasBertError: When a value is invalid.
         """
-        hints = typing.get_type_hints(self.config)
-        given = {}
+        found, given = rules(self.config), {}
         for each in self._fields():
             value = values.pop(each.name)
             if value is not None and value != []:
                 example = each.metadata["metavar"]
-                given[each.name] = parse_pairs(each.name, value, example) if _is_table(hints[each.name]) else value
+                given[each.name] = parse_pairs(each.name, value, example) if _kind(found[each.name]) is dict else value
         return given if self.given_only else self.config(**{**self.defaults, **given})
 
     def _fields(self) -> list[dataclasses.Field]:
         return [each for each in dataclasses.fields(self.config) if each.name not in self.without]
 
-    def _parameter(self, config_field: dataclasses.Field, hint: Any) -> inspect.Parameter:
+    def _parameter(self, config_field: dataclasses.Field, rule: Rule) -> inspect.Parameter:
         name, required = config_field.name, config_field.name in self.required
         default = self.defaults.get(name, config_field.default)
         text = self.help.get(name, config_field.metadata["help"])
         shown = default is not REQUIRED and not isinstance(default, bool) and default is not None
         if shown and not required:
-            text += f" Default: {default}{_bounds(config_field)}."
-        kind = accepted_types(hint)[0]
+            text += f" Default: {default}{_bounds(rule)}."
+        kind = _kind(rule)
         annotation: Any = list[str] if kind is dict else kind
         if kind is bool:
             # `--no-...` turns off what the default or a file turns on.
@@ -123,13 +123,13 @@ def with_options(*shared: str, **groups: OptionGroup) -> Callable:
     return decorate
 
 
-def _bounds(config_field: dataclasses.Field) -> str:
-    low, high = config_field.metadata["at_least"], config_field.metadata["at_most"]
-    return "" if low is None or high == INFINITE else f", from {low} to {high}"
+def _bounds(rule: Rule) -> str:
+    return "" if rule.at_least is None or rule.at_most == INFINITE else f", from {rule.at_least} to {rule.at_most}"
 
 
-def _is_table(hint: Any) -> bool:
-    return accepted_types(hint)[0] is dict
+def _kind(rule: Rule) -> type:
+    """Return the class of an option's value; `dict` for a table of numbers."""
+    return typing.get_origin(rule.kinds[0]) or rule.kinds[0]
 
 
 def parse_pairs(name: str, words: Sequence[str], example: str) -> dict[str, float]:

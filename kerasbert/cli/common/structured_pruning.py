@@ -8,8 +8,8 @@ from kerasbert.cli.common.layer_counts import parse_layers
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import score
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Options, flag, setting
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.config_fields import check_fields, flag, option
 
 if TYPE_CHECKING:
     from kerasbert.compression.pruning.structured import LayerChoice
@@ -31,45 +31,42 @@ _SHOWN_CHOICES = 5  # of a search, beside those of fixed strategies
 
 
 @dataclass(frozen=True)
-class StructuredConfig:
+class StructuredConfig(Options):
     """The parts to remove.
 
     Raises:
         KerasBertError: When a fraction is out of range, or an option needs another one.
     """
 
-    layers: str | None = option(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
-    strategy: str | None = option(
+    layers: str | None = setting(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
+    strategy: str | None = setting(
         None,
         "Layers to remove when --layers is a count: top, bottom, alternate, alternate-top, symmetric or contribution. search tries "
         "choices on --data and keeps the layers whose outputs are closest to the model's. Default: search with --data or --dev, else top.",
         "NAME",
     )
-    heads: float | None = option(None, "Fraction of the attention heads to remove.", "FRACTION")
-    heads_per_layer: bool = option(False, "Remove the same number of heads from every layer.")
-    feed_forward: float | None = option(None, "Fraction of the feed-forward neurons to remove.", "FRACTION")
-    vocabulary: str | None = option(
+    heads: float | None = setting(None, "Fraction of the attention heads to remove.", "FRACTION", above=0, below=1)
+    heads_per_layer: bool = setting(False, "Remove the same number of heads from every layer.")
+    feed_forward: float | None = setting(
+        None, "Fraction of the feed-forward neurons to remove.", "FRACTION", above=0, below=1
+    )
+    vocabulary: str | None = setting(
         None, "Keep only the tokens of these texts: a .txt file of lines, or a data file of the task.", "FILE"
     )
-    characters: bool = option(
+    characters: bool = setting(
         True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
     )
-    dimensions: int | None = option(
+    dimensions: int | None = setting(
         None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
     )
-    data: str | None = option(
+    data: str | None = setting(
         None,
         "Data for measuring: a data file of the task, labelled for --heads and --feed-forward, of which a few hundred rows are enough; "
         "or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
         "FILE",
     )
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        for name in ("heads", "feed_forward"):
-            fraction = getattr(self, name)
-            if fraction is not None and not 0 < fraction < 1:
-                raise KerasBertError(f"expected {flag(name)} as a fraction above 0 and below 1, received {fraction:g}")
+    def check(self) -> None:
         for name, needed, given in (
             (f"--strategy {self.strategy}", "layers", self.strategy is not None),
             ("--heads-per-layer", "heads", self.heads_per_layer),

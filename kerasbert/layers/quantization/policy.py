@@ -1,14 +1,17 @@
 """Quantization policies: the activations and weights of a model that are quantized, and how. A policy is saved with the model."""
 
 import fnmatch
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
+
+from kerasbert.files.record import Record, setting
 
 KINDS = ("static", "dynamic", "float")
 
 
 @dataclass(frozen=True)
-class QuantizationPolicy:
+class QuantizationPolicy(Record):
     """The tensors that are quantized while training, so that the exported file computes what was trained.
 
     Attributes:
@@ -26,7 +29,7 @@ class QuantizationPolicy:
             nothing.
 
     Raises:
-        ValueError: When the bits or a kind are not supported.
+        KerasBertError: When the bits or a kind are not supported, or a value has another type.
 
     Example:
         ```python
@@ -42,20 +45,14 @@ class QuantizationPolicy:
     activations: tuple[tuple[str, str], ...] = ()
     equalized: tuple[str, ...] = ()
     integer_only: bool = False
-    kernel_bits: int = 8
-    activation_bits: int = 8
+    kernel_bits: int = setting(8, choices=(4, 8))
+    activation_bits: int = setting(8, choices=(8, 16))
     learned_ranges: bool = False
 
-    def __post_init__(self) -> None:
-        if self.kernel_bits not in (4, 8) or self.activation_bits not in (8, 16):
-            raise ValueError(
-                f"expected kernels of 4 or 8 bits and activations of 8 or 16, received {self.kernel_bits} and {self.activation_bits}"
-            )
-        if self.learned_ranges and self.activation_bits != 8:
-            raise ValueError(f"expected activations of 8 bits for learned ranges, received {self.activation_bits}")
-        for pattern, kind in self.activations:
-            if kind not in KINDS:
-                raise ValueError(f"expected a quantization kind of {KINDS} for points {pattern!r}, received {kind!r}")
+    def check(self) -> None:
+        self.expect(not self.learned_ranges or self.activation_bits == 8, "activation_bits", "as 8 for learned ranges")
+        for _, kind in self.activations:
+            self.expect(kind in KINDS, "activations", f"with kinds of {', '.join(KINDS)}")
 
     def kind(self, path: str) -> str:
         """Return the kind of the activation at a path.
@@ -82,10 +79,10 @@ class QuantizationPolicy:
 
     def get_config(self) -> dict[str, Any]:
         """Return a JSON object for `from_config`."""
-        return asdict(self)
+        return self.to_dict()
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "QuantizationPolicy":
+    def from_config(cls, config: Mapping[str, Any]) -> "QuantizationPolicy":
         """Read the JSON object of `get_config`.
 
         Args:
@@ -93,9 +90,11 @@ class QuantizationPolicy:
 
         Returns:
             The policy.
+
+        Raises:
+            KerasBertError: When it is not one of a policy.
         """
-        rules = tuple((pattern, kind) for pattern, kind in config.get("activations", ()))
-        return cls(**{**config, "activations": rules, "equalized": tuple(config.get("equalized", ()))})
+        return cls.from_dict(config, "the quantization policy")
 
 
 def integer_part(policy: QuantizationPolicy | None) -> QuantizationPolicy | None:
