@@ -44,7 +44,9 @@ class KnownKeys:
             KerasBertError: When a key is refused, or has a value that is not supported. Unknown keys under `strict` too.
         """
         for key in sorted(mapping.keys() & self.refused.keys()):
-            raise KerasBertError(f"{where}: expected no {key}, received {short_repr(mapping[key])}; {self.refused[key]}")
+            raise KerasBertError(
+                f"{where}: expected no {key}, received {short_repr(mapping[key])}; {self.refused[key]}"
+            )
         for key in sorted(mapping.keys() & self.only.keys()):
             if not any(_same(mapping[key], value) for value in self.only[key]):
                 supported = " or ".join(short_repr(value) for value in self.only[key])
