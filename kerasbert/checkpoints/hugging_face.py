@@ -12,7 +12,7 @@ import numpy as np
 
 from kerasbert.arguments import check_path
 from kerasbert.checkpoints import peft, tf1
-from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
+from kerasbert.checkpoints.keras_nlp import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch, one_line, short_repr, with_advice
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.checkpoints.safetensors_file import WEIGHTS_FILE, write_shards, write_tensors

@@ -1,5 +1,6 @@
-"""Conversion of keras-nlp (keras-hub) backbones to Hugging Face configs and tensors."""
+"""Backbones of keras-nlp (keras-hub), and the folders that its `save_to_preset` writes, as Hugging Face configs and tensors."""
 
+import functools
 import os
 import re
 from collections.abc import Mapping
@@ -9,38 +10,24 @@ from typing import Any
 import numpy as np
 
 from kerasbert.checkpoints.messages import first_three, mismatch, one_line, short_repr
+from kerasbert.checkpoints.name_tables import ALBERT_BLOCK, BERT_BLOCK, DISTILBERT_BLOCK
+from kerasbert.console.output import note
+from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.optional import import_optional
+from kerasbert.text.preset_tokenizer import is_keras_nlp_config
 
-_BLOCK = {  # names inside a keras-nlp TransformerEncoder -> those of BERT, ELECTRA and RoBERTa at Hugging Face
-    "self_attention_layer/query": "attention.self.query",
-    "self_attention_layer/key": "attention.self.key",
-    "self_attention_layer/value": "attention.self.value",
-    "self_attention_layer/attention_output": "attention.output.dense",
-    "self_attention_layer_norm": "attention.output.LayerNorm",
-    "feedforward_intermediate_dense": "intermediate.dense",
-    "feedforward_output_dense": "output.dense",
-    "feedforward_layer_norm": "output.LayerNorm",
-}
-_ALBERT_BLOCK = {
+_CONFIG_FILE, _WEIGHTS_FILE, _TASK_FILE = "config.json", "model.weights.h5", "task.json"
+
+_BLOCK = {  # names inside a keras-nlp TransformerEncoder -> ours
     "self_attention_layer/query": "attention.query",
     "self_attention_layer/key": "attention.key",
     "self_attention_layer/value": "attention.value",
-    "self_attention_layer/attention_output": "attention.dense",
-    "self_attention_layer_norm": "attention.LayerNorm",
-    "feedforward_intermediate_dense": "ffn",
-    "feedforward_output_dense": "ffn_output",
-    "feedforward_layer_norm": "full_layer_layer_norm",
-}
-_DISTILBERT_BLOCK = {
-    "self_attention_layer/query": "attention.q_lin",
-    "self_attention_layer/key": "attention.k_lin",
-    "self_attention_layer/value": "attention.v_lin",
-    "self_attention_layer/attention_output": "attention.out_lin",
-    "self_attention_layer_norm": "sa_layer_norm",
-    "feedforward_intermediate_dense": "ffn.lin1",
-    "feedforward_output_dense": "ffn.lin2",
-    "feedforward_layer_norm": "output_layer_norm",
+    "self_attention_layer/attention_output": "attention.output_dense",
+    "self_attention_layer_norm": "attention_norm",
+    "feedforward_intermediate_dense": "feed_forward.intermediate",
+    "feedforward_output_dense": "feed_forward.output_dense",
+    "feedforward_layer_norm": "feed_forward_norm",
 }
 _EMBEDDINGS = {
     "token_embedding": "embeddings.word_embeddings",
@@ -69,9 +56,9 @@ _OUTSIDE_BLOCKS = {
     },
 }
 _BLOCKS = {  # a block's path as a pattern, its name at Hugging Face, and the names inside it
-    "albert": (r"group_(\d+)_inner_layer_(\d+)", r"encoder.albert_layer_groups.\1.albert_layers.\2", _ALBERT_BLOCK),
-    "distilbert": (r"transformer_layer_(\d+)", r"transformer.layer.\1", _DISTILBERT_BLOCK),
-    **dict.fromkeys(("bert", "electra", "roberta"), (r"transformer_layer_(\d+)", r"encoder.layer.\1", _BLOCK)),
+    "albert": (r"group_(\d+)_inner_layer_(\d+)", r"encoder.albert_layer_groups.\1.albert_layers.\2", ALBERT_BLOCK),
+    "distilbert": (r"transformer_layer_(\d+)", r"transformer.layer.\1", DISTILBERT_BLOCK),
+    **dict.fromkeys(("bert", "electra", "roberta"), (r"transformer_layer_(\d+)", r"encoder.layer.\1", BERT_BLOCK)),
 }
 _LEAVES = {
     **{"kernel": "weight", "bias": "bias", "gamma": "weight", "beta": "bias", "embeddings": "weight"},
@@ -87,6 +74,35 @@ _MODEL_TYPES = {
 _ACTIVATIONS = {"gelu": "gelu", "gelu_approximate": "gelu_new", "relu": "relu"}
 # RoBERTa's positions start after its padding id, 1; keras-nlp's embedding table omits the unused first rows.
 _ROBERTA_FIRST_POSITION = 2
+
+
+def is_preset(folder: str | os.PathLike) -> bool:
+    """Return True if keras-nlp wrote the folder: its `config.json` names a keras-nlp class, and its weights file exists."""
+    folder = Path(folder)
+    if not (folder / _WEIGHTS_FILE).is_file() or not (folder / _CONFIG_FILE).is_file():
+        return False
+    try:
+        return is_keras_nlp_config(read_json_object(folder / _CONFIG_FILE))
+    except KerasBertError:
+        return False
+
+
+def read_preset(folder: str | os.PathLike) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read the config and the tensors of the folder's backbone, without a task's head.
+
+    Raises:
+        KerasBertError: as `from_keras_nlp`.
+    """
+    folder = Path(folder).resolve()
+    config, tensors = _read(str(folder), (folder / _WEIGHTS_FILE).stat().st_mtime_ns)
+    return dict(config), dict(tensors)
+
+
+@functools.lru_cache(1)  # callers ask for the config and then for the tensors
+def _read(folder: str, modified_ns: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    if (Path(folder) / _TASK_FILE).is_file():
+        note(f"note: {folder}: the backbone is read; the head of keras-nlp's task ({_TASK_FILE}) is not")
+    return from_keras_nlp(folder)
 
 
 def from_keras_nlp(backbone_or_preset: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -142,7 +158,7 @@ def _check_sizes(folder: Path) -> None:
     Raises:
         KerasBertError: When the config declares more parameters than the file has bytes, or is damaged.
     """
-    path, weights = folder / "config.json", folder / "model.weights.h5"
+    path, weights = folder / _CONFIG_FILE, folder / _WEIGHTS_FILE
     if not path.is_file() or not weights.is_file():
         return
     config = read_json_object(path).get("config")
@@ -184,9 +200,9 @@ def _name(path: str, model_type: str) -> str | None:
     pattern, block_name, parts = _BLOCKS[model_type]
     block, _, part = layer.partition("/")
     match = re.fullmatch(pattern, block)
-    if match is None or part not in parts:
+    if match is None or part not in _BLOCK:
         return None
-    return f"{model_type}.{match.expand(block_name)}.{parts[part]}.{_LEAVES[leaf]}"
+    return f"{model_type}.{match.expand(block_name)}.{parts[_BLOCK[part]]}.{_LEAVES[leaf]}"
 
 
 def _in_pytorch_layout(weight: Any) -> np.ndarray:

@@ -80,17 +80,35 @@ def _bert_embeddings() -> list[Entry]:
     ]
 
 
-def _bert_layer(i: int) -> list[Entry]:
-    source, target = f"encoder.layer.{i}", f"layers.{i}"
+def _block(*names: str) -> dict[str, str]:
+    """Return the layers of a block here -> their names at Hugging Face, which come in the order of the data."""
+    attention = (f"attention.{part}" for part in ("query", "key", "value", "output_dense"))
+    feed_forward = ("feed_forward.intermediate", "feed_forward.output_dense")
+    return dict(zip((*attention, "attention_norm", *feed_forward, "feed_forward_norm"), names, strict=True))
+
+
+BERT_BLOCK = _block(
+    *("attention.self.query", "attention.self.key", "attention.self.value"),
+    *("attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+ALBERT_BLOCK = _block(
+    *("attention.query", "attention.key", "attention.value"),
+    *("attention.dense", "attention.LayerNorm", "ffn", "ffn_output", "full_layer_layer_norm"),
+)
+DISTILBERT_BLOCK = _block(
+    *("attention.q_lin", "attention.k_lin", "attention.v_lin"),
+    *("attention.out_lin", "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm"),
+)
+
+
+def _block_entries(source: str, names: Mapping[str, str], i: int) -> list[Entry]:
+    """Return the entries of block `i`, whose names at Hugging Face begin with `source`."""
     return [
-        *dense_entries(f"{source}.attention.self.query", f"{target}.attention.query"),
-        *dense_entries(f"{source}.attention.self.key", f"{target}.attention.key"),
-        *dense_entries(f"{source}.attention.self.value", f"{target}.attention.value"),
-        *dense_entries(f"{source}.attention.output.dense", f"{target}.attention.output_dense"),
-        *norm_entries(f"{source}.attention.output.LayerNorm", f"{target}.attention_norm"),
-        *dense_entries(f"{source}.intermediate.dense", f"{target}.feed_forward.intermediate"),
-        *dense_entries(f"{source}.output.dense", f"{target}.feed_forward.output_dense"),
-        *norm_entries(f"{source}.output.LayerNorm", f"{target}.feed_forward_norm"),
+        entry
+        for layer, name in names.items()
+        for entry in (norm_entries if layer.endswith("norm") else dense_entries)(
+            f"{source}.{name}", f"layers.{i}.{layer}"
+        )
     ]
 
 
@@ -99,7 +117,7 @@ def _layers(config: Any, layer: Callable[[int], list[Entry]]) -> list[Entry]:
 
 
 def _bert(config: Any) -> list[Entry]:
-    return [*_bert_embeddings(), *_layers(config, _bert_layer)]
+    return [*_bert_embeddings(), *_layers(config, lambda i: _block_entries(f"encoder.layer.{i}", BERT_BLOCK, i))]
 
 
 def _electra(config: Any) -> list[Entry]:
@@ -107,39 +125,16 @@ def _electra(config: Any) -> list[Entry]:
     return [*_bert(config), *(dense_entries("embeddings_project", "embeddings.projection") if projected else [])]
 
 
-def _distilbert_layer(i: int) -> list[Entry]:
-    source, target = f"transformer.layer.{i}", f"layers.{i}"
-    return [
-        *dense_entries(f"{source}.attention.q_lin", f"{target}.attention.query"),
-        *dense_entries(f"{source}.attention.k_lin", f"{target}.attention.key"),
-        *dense_entries(f"{source}.attention.v_lin", f"{target}.attention.value"),
-        *dense_entries(f"{source}.attention.out_lin", f"{target}.attention.output_dense"),
-        *norm_entries(f"{source}.sa_layer_norm", f"{target}.attention_norm"),
-        *dense_entries(f"{source}.ffn.lin1", f"{target}.feed_forward.intermediate"),
-        *dense_entries(f"{source}.ffn.lin2", f"{target}.feed_forward.output_dense"),
-        *norm_entries(f"{source}.output_layer_norm", f"{target}.feed_forward_norm"),
-    ]
-
-
 def _distilbert(config: Any) -> list[Entry]:
     embeddings = [entry for entry in _bert_embeddings() if "token_type" not in entry.model]
-    return [*embeddings, *_layers(config, _distilbert_layer)]
+    return [*embeddings, *_layers(config, lambda i: _block_entries(f"transformer.layer.{i}", DISTILBERT_BLOCK, i))]
 
 
 def _albert(config: Any) -> list[Entry]:
     entries = [*_bert_embeddings(), *dense_entries("encoder.embedding_hidden_mapping_in", "embeddings.projection")]
     for i in range(config.num_hidden_groups * config.inner_group_num):
         group, inner = divmod(i, config.inner_group_num)
-        source, target = f"encoder.albert_layer_groups.{group}.albert_layers.{inner}", f"layers.{i}"
-        for part in ("query", "key", "value"):
-            entries += dense_entries(f"{source}.attention.{part}", f"{target}.attention.{part}")
-        entries += [
-            *dense_entries(f"{source}.attention.dense", f"{target}.attention.output_dense"),
-            *norm_entries(f"{source}.attention.LayerNorm", f"{target}.attention_norm"),
-            *dense_entries(f"{source}.ffn", f"{target}.feed_forward.intermediate"),
-            *dense_entries(f"{source}.ffn_output", f"{target}.feed_forward.output_dense"),
-            *norm_entries(f"{source}.full_layer_layer_norm", f"{target}.feed_forward_norm"),
-        ]
+        entries += _block_entries(f"encoder.albert_layer_groups.{group}.albert_layers.{inner}", ALBERT_BLOCK, i)
     return entries
 
 

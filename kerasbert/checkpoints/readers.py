@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kerasbert.checkpoints import hugging_face, peft, pytorch_file, safetensors_file, tf1
-from kerasbert.checkpoints.keras_nlp_folder import is_preset, read_preset
+from kerasbert.checkpoints.keras_nlp import is_preset, read_preset
 from kerasbert.checkpoints.messages import mismatch
 from kerasbert.checkpoints.sentence_transformers import read_dense_tensors
 from kerasbert.checkpoints.wrappers import without_wrappers
