@@ -156,7 +156,7 @@ HELPERS = {
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",
-    "parity.unicode_tables": "writes the character tables of the tokenizers in android_demo/core and web_demo/core",
+    "parity.demo_tables": "writes the tables that android_demo/core and web_demo/core share with Python",
     "parity.published_forms_writer": "a child process of parity.published_forms, in an environment with PyTorch",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
 }

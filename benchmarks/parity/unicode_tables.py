@@ -1,6 +1,4 @@
-"""Writes the character tables of the tokenizers in `android_demo/core` and `web_demo/core`, as Kotlin and as JavaScript.
-
-    python -m benchmarks.parity.unicode_tables
+"""The character tables of the tokenizers in `android_demo/core` and `web_demo/core`; see `demo_tables`, which writes them.
 
 The tables are extracted from the installed `tokenizers`, by querying each code point: its Unicode version is neither that of a JVM nor that
 of a phone or a browser. Only NFKC, which Japanese needs, is that of this Python's `unicodedata`, as in `kerasbert.text.mecab`.
@@ -13,23 +11,17 @@ A table is a list of whole numbers as Base64 VLQ (source maps, ECMA-426), so tha
   one at the same place of a mapping before.
 """
 
-import argparse
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
 import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
-from benchmarks.common.record import ROOT
-from kerasbert.files.atomic import atomic_file
 from kerasbert.text.character_classes import character_classes
 from kerasbert.text.client_rules import ClientRules
 
-KOTLIN = ROOT / "android_demo" / "core" / "src" / "main" / "kotlin" / "kerasbert" / "core" / "text" / "UnicodeData.kt"
-JAVASCRIPT = ROOT / "web_demo" / "core" / "text" / "unicode_tables.js"
 DESCRIPTIONS = {
     "DROPPED": "Ranges of characters that BERT's normalizer removes.",
     "SPACE": "Ranges of characters that BERT's normalizer makes a space.",
@@ -60,19 +52,6 @@ _END = 0x110000
 _HANGUL = range(0xAC00, 0xD7A4)
 _LEADS, _VOWELS, _TAILS = 0x1100, 0x1161, 0x11A7
 _VOWEL_COUNT, _TAIL_COUNT = 21, 28
-
-
-def main() -> None:
-    """Write the tables in both languages."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kotlin", type=Path, default=KOTLIN, metavar="FILE", help="(in android_demo/core)")
-    parser.add_argument("--javascript", type=Path, default=JAVASCRIPT, metavar="FILE", help="(in web_demo/core)")
-    arguments = parser.parse_args()
-    tables = make_tables()
-    for path, source in ((arguments.kotlin, kotlin(tables)), (arguments.javascript, javascript(tables))):
-        with atomic_file(path) as partial:
-            Path(partial).write_text(source, "utf-8")
-        print(f"wrote {path}")
 
 
 def make_tables() -> dict[str, str]:
@@ -130,7 +109,7 @@ def _header() -> list[str]:
     """Return the first lines of both sources."""
     return [
         f"/** Unicode tables of tokenizers {tokenizers.__version__}, of NFKC for Unicode {unicodedata.unidata_version}. */",
-        "// Written by benchmarks/parity/unicode_tables.py, which describes the format.",
+        "// benchmarks/parity/unicode_tables.py describes the format.",
     ]
 
 
@@ -308,7 +287,3 @@ def _chunks(without: str) -> Iterator[list[str]]:
     for start in range(0, _END, _PLANE):
         codes = (code for code in range(start, start + _PLANE) if code not in _SURROGATES)
         yield [chr(code) for code in codes if chr(code) != without]
-
-
-if __name__ == "__main__":
-    main()

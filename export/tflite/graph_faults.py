@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from kerasbert.export.tflite.structure import Operator, Quantization, Signature, Subgraph, Tensor
 
-_BITS = {
+BITS = {
     "int2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "bool": 8, "int16": 16, "uint16": 16, "float16": 16, "bfloat16": 16,
     "float32": 32, "int32": 32, "uint32": 32, "float64": 64, "int64": 64, "uint64": 64, "complex64": 64, "complex128": 128,
 }  # fmt: skip
-_ZERO_POINTS = {  # the smallest and the largest of each type
+ZERO_POINTS = {  # the smallest and the largest of each type
     "int2": (-2, 1),
     "int4": (-8, 7),
     "uint4": (0, 15),
@@ -19,7 +19,7 @@ _ZERO_POINTS = {  # the smallest and the largest of each type
     "uint8": (0, 255),
     "int16": (-32768, 32767),
 }
-_INPUTS = {  # the least and the most inputs of each operator; kernels read the least without checking
+INPUTS = {  # the least and the most inputs of each operator; kernels read the least without checking
     "ABS": (1, 1), "ADD": (2, 2), "ARG_MAX": (2, 2), "ARG_MIN": (2, 2), "BATCH_MATMUL": (2, 2), "BROADCAST_TO": (2, 2), "CAST": (1, 1),
     "CONV_2D": (2, 3), "CUMSUM": (2, 2), "DEPTHWISE_CONV_2D": (2, 3), "DEQUANTIZE": (1, 1), "DIV": (2, 2), "EMBEDDING_LOOKUP": (2, 2),
     "EQUAL": (2, 2), "EXP": (1, 1), "EXPAND_DIMS": (2, 2), "FILL": (2, 2), "FULLY_CONNECTED": (2, 3), "GATHER": (2, 2),
@@ -31,11 +31,11 @@ _INPUTS = {  # the least and the most inputs of each operator; kernels read the 
     "STRIDED_SLICE": (4, 5), "SUB": (2, 2), "SUM": (2, 2), "TANH": (1, 1), "TILE": (2, 2), "TOPK_V2": (2, 2), "TRANSPOSE": (2, 2),
     "UNPACK": (1, 1),
 }  # fmt: skip
-_STRING_OPERATORS = {  # builtin operators that also work on strings
+STRING_OPERATORS = {  # builtin operators that also work on strings
     "EQUAL", "NOT_EQUAL", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SHAPE", "SLICE", "STRIDED_SLICE", "TILE", "UNPACK", "SELECT_V2",
     "FILL", "BROADCAST_TO", "SQUEEZE",
 }  # fmt: skip
-_WITHOUT_SIZE = {"string", "resource", "variant"}
+WITHOUT_SIZE = {"string", "resource", "variant"}
 _MOST_AXES = 8  # the length of the kernels' arrays
 _MOST_BYTES = 1 << 32  # of one tensor
 
@@ -69,11 +69,11 @@ def _tensor_fault(tensor: Tensor) -> str:
         or any(axis not in (-1, size) for axis, size in zip(tensor.shape, tensor.stored_shape, strict=True))
     ):
         return f"the shapes {tensor.stored_shape} and {tensor.shape}"
-    if tensor.dtype in _WITHOUT_SIZE:
+    if tensor.dtype in WITHOUT_SIZE:
         return ""
-    if tensor.dtype not in _BITS:
+    if tensor.dtype not in BITS:
         return f"the unknown type {tensor.dtype}"
-    size = -(-tensor.elements * _BITS[tensor.dtype] // 8)
+    size = -(-tensor.elements * BITS[tensor.dtype] // 8)
     if size > _MOST_BYTES:
         return f"the shape {tensor.stored_shape}, {size:,} bytes"
     if tensor.constant and not tensor.sparse and tensor.nbytes != size:
@@ -83,7 +83,7 @@ def _tensor_fault(tensor: Tensor) -> str:
 
 def _quantization_fault(tensor: Tensor, quantization: Quantization) -> str:
     shape, scales, axis = tensor.stored_shape, quantization.scales, quantization.axis
-    least, most = _ZERO_POINTS.get(tensor.dtype, (-(1 << 31), (1 << 31) - 1))
+    least, most = ZERO_POINTS.get(tensor.dtype, (-(1 << 31), (1 << 31) - 1))
     if quantization.zeros[0] < least or quantization.zeros[1] > most:
         return f"a zero point outside {least}..{most} for {tensor.dtype}"
     if not quantization.sound:
@@ -98,10 +98,10 @@ def _quantization_fault(tensor: Tensor, quantization: Quantization) -> str:
 def _operators_fault(graph: Subgraph) -> str:
     """Describe the first operator with a wrong number of inputs, or with strings that it does not take."""
     for operator in graph.operators:
-        least, most = _INPUTS.get(operator.name, (0, len(operator.inputs)))
+        least, most = INPUTS.get(operator.name, (0, len(operator.inputs)))
         if not least <= len(operator.inputs) <= most:
             return f"an operator {operator.name} of {len(operator.inputs)} inputs"
-        takes_no_strings = operator.name in _INPUTS.keys() - _STRING_OPERATORS and not operator.custom
+        takes_no_strings = operator.name in INPUTS.keys() - STRING_OPERATORS and not operator.custom
         if takes_no_strings and _has_strings(graph, operator):
             return f"an operator {operator.name} of texts"
     return ""
@@ -109,7 +109,7 @@ def _operators_fault(graph: Subgraph) -> str:
 
 def _has_strings(graph: Subgraph, operator: Operator) -> bool:
     tensors = (*operator.inputs, *operator.outputs)
-    return any(tensor >= 0 and graph.tensors[tensor].dtype in _WITHOUT_SIZE for tensor in tensors)
+    return any(tensor >= 0 and graph.tensors[tensor].dtype in WITHOUT_SIZE for tensor in tensors)
 
 
 def _order_fault(graph: Subgraph) -> str:

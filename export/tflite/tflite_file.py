@@ -24,11 +24,11 @@ from kerasbert.export.tflite.verifier import verify
 _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
 
 _NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")}
-_NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
-_NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
+NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
+NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
 # Runtimes do not count the inputs of these operators, or rules read the second one.
-_TWO_INPUTS = {"BATCH_MATMUL", "FULLY_CONNECTED", "GATHER"}
-_FIRST_OPTIONAL_INPUT = {
+TWO_INPUTS = {"BATCH_MATMUL", "FULLY_CONNECTED", "GATHER"}
+FIRST_OPTIONAL_INPUT = {
     "FULLY_CONNECTED": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "CONV_3D": 2, "TRANSPOSE_CONV": 3, "SVDF": 3, "LSTM": 1,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_LSTM": 1, "BIDIRECTIONAL_SEQUENCE_RNN": 1,
 }  # fmt: skip
@@ -305,11 +305,11 @@ class _Reader:
 
 def _missing_tensor(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> str:
     """Names a required tensor that a builtin operator lacks: runtimes read it without checking, and crash."""
-    if name not in _NO_OUTPUTS and -1 in (outputs or (-1,)):
+    if name not in NO_OUTPUTS and -1 in (outputs or (-1,)):
         return "an output"
-    if name not in _NO_INPUTS and -1 in (inputs[: _FIRST_OPTIONAL_INPUT.get(name)] or (-1,)):
+    if name not in NO_INPUTS and -1 in (inputs[: FIRST_OPTIONAL_INPUT.get(name)] or (-1,)):
         return "an input"
-    if name in _TWO_INPUTS and len(inputs) < 2:
+    if name in TWO_INPUTS and len(inputs) < 2:
         return "a second input"
     return ""
 

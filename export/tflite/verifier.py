@@ -8,20 +8,20 @@ import struct
 from typing import TypeAlias
 
 _INT8, _UINT16, _INT32, _UINT32 = struct.Struct("<b"), struct.Struct("<H"), struct.Struct("<i"), struct.Struct("<I")
-_STRING = -1
-_OPTIONS = "Options"
+STRING = -1
+OPTIONS = "Options"
 
 # The kind of a field: bytes of a number, (bytes of an element,) for a vector of numbers, a table's name, [a table's name] for a vector of
-# tables, or _STRING.
-_Field: TypeAlias = int | tuple[int] | str | list[str]
+# tables, or STRING.
+Field: TypeAlias = int | tuple[int] | str | list[str]
 
 # Table -> slot of its vtable -> kind of the field.
-_LAYOUT: dict[str, dict[int, _Field]] = {
-    "Model": {4: 4, 6: ["OperatorCode"], 8: ["SubGraph"], 10: _STRING, 12: ["Buffer"], 14: (4,), 16: ["Metadata"], 18: ["SignatureDef"]},
-    "OperatorCode": {4: 1, 6: _STRING, 8: 4, 10: 4},
-    "SubGraph": {4: ["Tensor"], 6: (4,), 8: (4,), 10: ["Operator"], 12: _STRING, 14: 4},
+LAYOUT: dict[str, dict[int, Field]] = {
+    "Model": {4: 4, 6: ["OperatorCode"], 8: ["SubGraph"], 10: STRING, 12: ["Buffer"], 14: (4,), 16: ["Metadata"], 18: ["SignatureDef"]},
+    "OperatorCode": {4: 1, 6: STRING, 8: 4, 10: 4},
+    "SubGraph": {4: ["Tensor"], 6: (4,), 8: (4,), 10: ["Operator"], 12: STRING, 14: 4},
     "Tensor": {
-        4: (4,), 6: 1, 8: 4, 10: _STRING, 12: "QuantizationParameters", 14: 1, 16: "SparsityParameters", 18: (4,), 20: 1,
+        4: (4,), 6: 1, 8: 4, 10: STRING, 12: "QuantizationParameters", 14: 1, 16: "SparsityParameters", 18: (4,), 20: 1,
         22: ["VariantSubType"], 24: 4,
     },
     "QuantizationParameters": {4: (4,), 6: (4,), 8: (4,), 10: (8,), 12: 1, 14: "Details", 16: 4},
@@ -31,18 +31,18 @@ _LAYOUT: dict[str, dict[int, _Field]] = {
     "SparseVector": {4: (1,)},
     "VariantSubType": {4: (4,), 6: 1, 8: 1},
     "Operator": {
-        4: 4, 6: (4,), 8: (4,), 10: 1, 12: _OPTIONS, 14: (1,), 16: 1, 18: (1,), 20: (4,), 22: 8, 24: 8, 26: 1, 28: _OPTIONS, 30: 4,
+        4: 4, 6: (4,), 8: (4,), 10: 1, 12: OPTIONS, 14: (1,), 16: 1, 18: (1,), 20: (4,), 22: 8, 24: 8, 26: 1, 28: OPTIONS, 30: 4,
     },
     "ReshapeOptions": {4: (4,)},
     "SqueezeOptions": {4: (4,)},
-    _OPTIONS: {},
+    OPTIONS: {},
     "Buffer": {4: (1,), 6: 8, 8: 8},
-    "Metadata": {4: _STRING, 6: 4},
-    "SignatureDef": {4: ["TensorMap"], 6: ["TensorMap"], 8: _STRING, 12: 4},
-    "TensorMap": {4: _STRING, 6: 4},
+    "Metadata": {4: STRING, 6: 4},
+    "SignatureDef": {4: ["TensorMap"], 6: ["TensorMap"], 8: STRING, 12: 4},
+    "TensorMap": {4: STRING, 6: 4},
 }  # fmt: skip
 _OPTIONS_TYPE = 10
-_OPTIONS_WITH_VECTORS = {17: "ReshapeOptions", 30: "SqueezeOptions"}  # by their value in `BuiltinOptions`
+OPTIONS_WITH_VECTORS = {17: "ReshapeOptions", 30: "SqueezeOptions"}  # by their value in `BuiltinOptions`
 
 
 class Malformed(ValueError):
@@ -80,22 +80,22 @@ class _Verifier:
         slots, length = self._number(_UINT16, vtable), self._number(_UINT16, vtable + 2)
         if slots < 4 or slots % 2 or length < 4 or vtable + slots > self.size or place + length > self.size:
             raise Malformed(f"a {kind} whose table does not fit at byte {place}")
-        lowering = _LAYOUT[kind]
+        lowering = LAYOUT[kind]
         for slot in range(4, slots, 2):
             offset = self._number(_UINT16, vtable + slot)
             field = lowering.get(slot, 1)
             width = field if isinstance(field, int) and field > 0 else 4
             if offset and (offset < 4 or offset + width > length):
                 raise Malformed(f"a {kind} with a field outside its table at byte {place}")
-            if offset and (not isinstance(field, int) or field == _STRING):
+            if offset and (not isinstance(field, int) or field == STRING):
                 self._field(field, place, place + offset, vtable, slots)
 
-    def _field(self, field: _Field, place: int, at: int, vtable: int, slots: int) -> None:
-        if isinstance(field, int):  # a number is verified with its table: this is a _STRING
+    def _field(self, field: Field, place: int, at: int, vtable: int, slots: int) -> None:
+        if isinstance(field, int):  # a number is verified with its table: this is a STRING
             start, count = self._vector(at, 1)
             if start + count >= self.size or self.data[start + count]:
                 raise Malformed(f"a text without its end at byte {start}")
-        elif field == _OPTIONS:
+        elif field == OPTIONS:
             self.table(self._options(place, vtable, slots), at)
         elif isinstance(field, str):
             self.table(field, at)
@@ -110,7 +110,7 @@ class _Verifier:
         """Return the table name of an operator's options."""
         offset = self._number(_UINT16, vtable + _OPTIONS_TYPE) if slots > _OPTIONS_TYPE else 0
         kind = self._number(_INT8, place + offset) if offset else 0
-        return _OPTIONS_WITH_VECTORS.get(kind, _OPTIONS)
+        return OPTIONS_WITH_VECTORS.get(kind, OPTIONS)
 
     def _vector(self, at: int, width: int) -> tuple[int, int]:
         """Return the position of a vector's first element and the number of elements."""

@@ -17,35 +17,15 @@ from kerasbert.errors import KerasBertError
 
 OUTSIDE = "O"
 SCHEMES = ("iob1", "iob2", "iobes", "bilou", "bmes", "bmewo")
-_LIKE = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I", "W": "S"}
-_BARE = ("B", "I", "E", "S", "M", "W")
-PREFIXES = frozenset(_LIKE)
+LIKE = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I", "W": "S"}
+BARE = ("B", "I", "E", "S", "M", "W")
+PREFIXES = frozenset(LIKE)
 # Prefixes inside of an entity, of its last word, and of an entity of one word.
 _WRITTEN = {"iobes": "IES", "bilou": "ILU", "bmes": "MES", "bmewo": "MEW"}
 # Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-_EXPANDED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL", "M": "III", "W": "BIE"}
+EXPANDED = {"B": "BII", "I": "III", "E": "IIE", "S": "BIE", "L": "IIL", "U": "BIL", "M": "III", "W": "BIE"}
 # Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
-OTHER_OUTSIDE = frozenset(
-    (
-        "o",
-        "0",
-        "_",
-        "-",
-        "NONE",
-        "None",
-        "none",
-        "NULL",
-        "NIL",
-        "OUT",
-        "X",
-        "[CLS]",
-        "[SEP]",
-        "[PAD]",
-        "PAD",
-        "<PAD>",
-        "<pad>",
-    )
-)
+OTHER_OUTSIDE = frozenset("o 0 _ - NONE None none NULL NIL OUT X [CLS] [SEP] [PAD] PAD <PAD> <pad>".split())
 
 
 class Span(NamedTuple):
@@ -123,7 +103,7 @@ def scheme_of(rows: Iterable[Sequence[str]]) -> str | None:
     tags = set().union(*rows) - {OUTSIDE}
     prefixes = {tag[0] for tag in tags if tag[1:2] == "-" and is_prefixed(tag)}
     if not prefixes:  # single letters may be parts of speech too
-        prefixes = tags if tags <= set(_BARE) else set()
+        prefixes = tags if tags <= set(BARE) else set()
     if not prefixes:
         return None
     if prefixes & set("LU"):
@@ -143,14 +123,14 @@ def scheme_of(rows: Iterable[Sequence[str]]) -> str | None:
 
 def is_prefixed(tag: str) -> bool:
     """Tell whether a tag has a prefix: `B-PER`, or `B` alone."""
-    return (tag[1:2] == "-" and tag[0] in _LIKE) or tag in _BARE
+    return (tag[1:2] == "-" and tag[0] in LIKE) or tag in BARE
 
 
 def expand_tag(tag: str, words: int, scheme: str = "iob2") -> list[str]:
     """Return a tag for each of several words that share the token of one tag."""
     if words == 1 or not is_prefixed(tag):
         return [tag] * words
-    first, middle, last = _EXPANDED[tag[0]]
+    first, middle, last = EXPANDED[tag[0]]
     inside = _WRITTEN.get(scheme, "I")[0]
     return [prefix.replace("I", inside) + tag[1:] for prefix in first + middle * (words - 2) + last]
 
@@ -196,7 +176,7 @@ def _parts(tag: str) -> tuple[str, str]:
     if tag == OUTSIDE:
         return OUTSIDE, ""
     if is_prefixed(tag):
-        return _LIKE[tag[0]], tag[2:] or "_"
+        return LIKE[tag[0]], tag[2:] or "_"
     return "I", tag
 
 

@@ -1,18 +1,11 @@
 import { DamagedError } from "./flat_buffer.js";
+import { BITS, WITHOUT_SIZE, ZERO_POINTS } from "./model_tables.js";
 import { OperatorRules } from "./operator_rules.js";
 
 const MOST_AXES = 8; // the length of the kernels' arrays
 const MOST_BYTES = 2 ** 32; // of one tensor
 const BYTE = 8;
-const BITS = new Map(Object.entries({
-  int2: 2, int4: 4, uint4: 4, int8: 8, uint8: 8, bool: 8, int16: 16, uint16: 16, float16: 16, bfloat16: 16, float32: 32, int32: 32,
-  uint32: 32, float64: 64, int64: 64, uint64: 64, complex64: 64, complex128: 128,
-}));
-const ZERO_POINTS = new Map(Object.entries({ // the smallest and the largest of each type
-  int2: [-2, 1], int4: [-8, 7], uint4: [0, 15], int8: [-128, 127], uint8: [0, 255], int16: [-32_768, 32_767],
-}));
 const ANY_ZERO_POINT = [-(2 ** 31), 2 ** 31 - 1];
-const WITHOUT_SIZE = new Set(["string", "resource", "variant"]);
 
 /**
  * Finds tensors and operators that contradict each other, as `kerasbert.export.tflite.graph_faults` in Python.

@@ -1,48 +1,10 @@
+import { scalar } from "./fields.js";
 import { DamagedError, FlatTable } from "./flat_buffer.js";
+import { LAYOUT, OPTIONS_WITH_VECTORS } from "./model_tables.js";
 
-// Kinds of a field: a number of some bytes, a vector of numbers, a table, a vector of tables, a text that ends with a zero byte, and the
-// table of an operator's options, whose name depends on the operator.
-const scalar = (width) => ({ kind: "scalar", width });
-const numbers = (width) => ({ kind: "numbers", width });
-const one = (table) => ({ kind: "one", table });
-const many = (table) => ({ kind: "many", table });
-const TEXT = { kind: "text" };
-const OPTIONS = { kind: "options" };
-
-// Table -> slot of its vtable -> kind of the field, as in TFLite's schema.fbs, version 3. Slots that are not named are numbers.
-const LAYOUT = {
-  Model: {
-    4: scalar(4), 6: many("OperatorCode"), 8: many("SubGraph"), 10: TEXT, 12: many("Buffer"), 14: numbers(4), 16: many("Metadata"),
-    18: many("SignatureDef"),
-  },
-  OperatorCode: { 4: scalar(1), 6: TEXT, 8: scalar(4), 10: scalar(4) },
-  SubGraph: { 4: many("Tensor"), 6: numbers(4), 8: numbers(4), 10: many("Operator"), 12: TEXT, 14: scalar(4) },
-  Tensor: {
-    4: numbers(4), 6: scalar(1), 8: scalar(4), 10: TEXT, 12: one("QuantizationParameters"), 14: scalar(1), 16: one("SparsityParameters"),
-    18: numbers(4), 20: scalar(1), 22: many("VariantSubType"), 24: scalar(4),
-  },
-  QuantizationParameters: {
-    4: numbers(4), 6: numbers(4), 8: numbers(4), 10: numbers(8), 12: scalar(1), 14: one("Details"), 16: scalar(4),
-  },
-  SparsityParameters: { 4: numbers(4), 6: numbers(4), 8: many("DimensionMetadata") },
-  DimensionMetadata: { 4: scalar(1), 6: scalar(4), 8: scalar(1), 10: one("SparseVector"), 12: scalar(1), 14: one("SparseVector") },
-  SparseVector: { 4: numbers(1) },
-  VariantSubType: { 4: numbers(4), 6: scalar(1), 8: scalar(1) },
-  Operator: {
-    4: scalar(4), 6: numbers(4), 8: numbers(4), 10: scalar(1), 12: OPTIONS, 14: numbers(1), 16: scalar(1), 18: numbers(1), 20: numbers(4),
-    22: scalar(8), 24: scalar(8), 26: scalar(1), 28: OPTIONS, 30: scalar(4),
-  },
-  ReshapeOptions: { 4: numbers(4) },
-  SqueezeOptions: { 4: numbers(4) },
-  Buffer: { 4: numbers(1), 6: scalar(8), 8: scalar(8) },
-  Metadata: { 4: TEXT, 6: scalar(4) },
-  SignatureDef: { 4: many("TensorMap"), 6: many("TensorMap"), 8: TEXT, 12: scalar(4) },
-  TensorMap: { 4: TEXT, 6: scalar(4) },
-};
 const NO_FIELDS = {};
 const BYTE = scalar(1);
 const OPTIONS_TYPE = 10;
-const OPTIONS_WITH_VECTORS = new Map([[17, "ReshapeOptions"], [30, "SqueezeOptions"]]); // by their value in `BuiltinOptions`
 
 /**
  * Follows every offset of a `.tflite` from its root, as TensorFlow Lite's C++ verifier does, since a runtime may follow them unchecked.

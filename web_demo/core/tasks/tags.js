@@ -1,17 +1,7 @@
+import { BARE, EXPANDED, LIKE, OTHER_OUTSIDE } from "./tag_tables.js";
+
 const OUTSIDE = "O";
 const BARE_LABEL = "_"; // of a tag that is a prefix alone
-const LIKE = new Map([["B", "B"], ["I", "I"], ["E", "E"], ["S", "S"], ["L", "E"], ["U", "S"], ["M", "I"], ["W", "S"]]);
-const BARE = new Set(["B", "I", "E", "S", "M", "W"]);
-
-// Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
-const OTHER_OUTSIDE = new Set([
-  "o", "0", "_", "-", "NONE", "None", "none", "NULL", "NIL", "OUT", "X", "[CLS]", "[SEP]", "[PAD]", "PAD", "<PAD>", "<pad>",
-]);
-
-// Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-const EXPANDED = new Map([
-  ["B", "BII"], ["I", "III"], ["E", "IIE"], ["S", "BIE"], ["L", "IIL"], ["U", "BIL"], ["M", "III"], ["W", "BIE"],
-]);
 
 /**
  * Words that are one entity.

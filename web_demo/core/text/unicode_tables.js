@@ -1,5 +1,6 @@
+// Written by benchmarks/parity/demo_tables.py: change the tables of Python, and run it again.
 /** Unicode tables of tokenizers 0.23.3, of NFKC for Unicode 14.0.0. */
-// Written by benchmarks/parity/unicode_tables.py, which describes the format.
+// benchmarks/parity/unicode_tables.py describes the format.
 
 /** Ranges of characters that BERT's normalizer removes. */
 export const DROPPED =

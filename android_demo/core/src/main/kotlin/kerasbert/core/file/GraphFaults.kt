@@ -3,15 +3,6 @@ package kerasbert.core.file
 private const val MOST_AXES = 8 // the length of the kernels' arrays
 private const val MOST_BYTES = 1L shl 32 // of one tensor
 private const val BYTE = 8
-private val BITS = mapOf(
-    "int2" to 2, "int4" to 4, "uint4" to 4, "int8" to 8, "uint8" to 8, "bool" to 8, "int16" to 16, "uint16" to 16, "float16" to 16,
-    "bfloat16" to 16, "float32" to 32, "int32" to 32, "uint32" to 32, "float64" to 64, "int64" to 64, "uint64" to 64, "complex64" to 64,
-    "complex128" to 128,
-)
-private val ZERO_POINTS = mapOf( // the smallest and the largest of each type
-    "int2" to -2L..1L, "int4" to -8L..7L, "uint4" to 0L..15L, "int8" to -128L..127L, "uint8" to 0L..255L, "int16" to -32_768L..32_767L,
-)
-private val WITHOUT_SIZE = setOf("string", "resource", "variant")
 
 /**
  * Finds tensors and operators that contradict each other, as `kerasbert.export.tflite.graph_faults` in Python.

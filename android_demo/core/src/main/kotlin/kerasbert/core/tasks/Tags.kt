@@ -2,18 +2,6 @@ package kerasbert.core.tasks
 
 private const val OUTSIDE = "O"
 private const val BARE_LABEL = "_" // of a tag that is a prefix alone
-private val LIKE = mapOf('B' to 'B', 'I' to 'I', 'E' to 'E', 'S' to 'S', 'L' to 'E', 'U' to 'S', 'M' to 'I', 'W' to 'S')
-private val BARE = setOf("B", "I", "E", "S", "M", "W")
-
-// Tags of words outside of entities under other names, and of tokens that are no words, beside tags with prefixes.
-private val OTHER_OUTSIDE = setOf(
-    "o", "0", "_", "-", "NONE", "None", "none", "NULL", "NIL", "OUT", "X", "[CLS]", "[SEP]", "[PAD]", "PAD", "<PAD>", "<pad>",
-)
-
-// Prefixes of several words that share the token of one tag: of the first word, of words between, of the last word.
-private val EXPANDED = mapOf(
-    'B' to "BII", 'I' to "III", 'E' to "IIE", 'S' to "BIE", 'L' to "IIL", 'U' to "BIL", 'M' to "III", 'W' to "BIE",
-)
 
 /** Words that are one entity: its label, the number of its first word, and that of the word after its last one. */
 internal class TagSpan(val label: String, val first: Int, val end: Int)
