@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
@@ -209,9 +209,9 @@ class TokenizerFolder:
     path: Path
 
     @classmethod
-    def of(cls, path: "str | os.PathLike | TokenizerFolder") -> Self:
+    def of(cls, path: "str | os.PathLike | TokenizerFolder") -> "TokenizerFolder":
         """Return the folder of a path; one that is open already is returned as it is."""
-        return path if isinstance(path, cls) else cls(Path(path))
+        return path if isinstance(path, TokenizerFolder) else cls(Path(path))
 
     @cached_property
     def config(self) -> dict:
