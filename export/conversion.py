@@ -47,7 +47,7 @@ def convert(
         task: The task to convert.
         recipe: The number format: `float32`, `float16`, `dynamic_wi8_afp32`, `dynamic_wi4_afp32`, `weight_only_wi8`, `static_wi8_ai8` or
             `static_wi8_ai16`. By default the one that the task was quantized for, else the target's.
-        target: The deployment target: `cpu`, `gpu`, `web` or `edge-tpu`.
+        target: The deployment target, such as `cpu`, `gpu`, `web` or `edge-tpu`.
         length: Tokens of the inputs, by default the task's `sequence_length`. "resizable" leaves the length to the caller of the file.
             Several numbers make a signature `serve_N` each, which share one copy of the weights.
         calibration: Examples for the ranges of a static file. Only for a task without ranges; `compression.quantize` adds them.

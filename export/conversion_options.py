@@ -144,7 +144,7 @@ def _check_text_inputs(task: "Task", options: ConversionOptions) -> None:
     if options.inputs != TEXT:
         raise KerasBertError(f"expected inputs of {IDS} or {TEXT}, received {options.inputs!r}; name one of these")
     has_one_length = len(options.lengths) == 1 and options.lengths[0] is not None
-    if options.target.name != "cpu" or options.integer_only or not has_one_length:
+    if not options.target.takes_texts or options.integer_only or not has_one_length:
         raise KerasBertError(
             "expected the target cpu, one length and a recipe with floats for a file that takes texts, received others; convert it so, "
             "because tensorflow-text's operators run on a CPU"

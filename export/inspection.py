@@ -9,11 +9,11 @@ from typing import Any
 
 from kerasbert.console.numbers import format_bytes
 from kerasbert.console.tables import Block, Facts, Table, render
+from kerasbert.export.model_size import model_size
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights
 from kerasbert.export.tflite.macs import count_macs
-from kerasbert.export.tflite.model_size import model_size
 from kerasbert.export.tflite.runtime_support import required_runtime
 from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
 from kerasbert.export.tflite.tflite_file import TFLiteFile

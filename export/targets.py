@@ -6,16 +6,19 @@ from dataclasses import dataclass, field
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.check_integer_only import check_integer_only
 from kerasbert.export.passes.context import Pass
+from kerasbert.export.passes.conv1x1 import fold_reshapes, fully_connected_to_conv1x1
 from kerasbert.export.passes.dynamic_range_versions import set_dynamic_range_versions
+from kerasbert.export.passes.eliminate_dead_code import eliminate_dead_code
 from kerasbert.export.passes.keep_embeddings_fp32 import keep_embeddings_fp32
 from kerasbert.export.passes.quantize import quantize
+from kerasbert.export.passes.remove_float_ends import remove_float_ends
 from kerasbert.export.passes.split_k import split_k_fully_connected
 from kerasbert.export.passes.tie_embeddings import tie_embeddings
 from kerasbert.export.recipes import RECIPES
 from kerasbert.layers.lowering.options import LoweringOptions
 
 QUANTIZE = (quantize, tie_embeddings, set_dynamic_range_versions)
-INTEGER_ONLY: tuple[Pass, ...] = (tie_embeddings, check_integer_only)
+_INTEGER_ENDS = (remove_float_ends, check_integer_only)
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,12 @@ class Target:
         resizable: Lowering options for a file of a resizable length; None if the target cannot run such a file.
         default_recipe: The recipe that applies if a user names none.
         passes: The passes over every traced model that is not integer-only, in this order.
+        integer_passes: The passes over an integer-only model.
+        host_passes: The passes over the host model of a partitioned model, see `split`; none for a model in one file.
         can_split_k: Whether `--split-k` applies.
-        split: Whether a model is partitioned: a host model with the embeddings, and an accelerator model in integers only.
         squares_by_itself: Whether an operator may read one tensor twice, as the norms of integer-only files do.
+        takes_texts: Whether a file may tokenize texts itself, by operators of tensorflow-text.
+        has_clients: Whether MediaPipe Tasks and the Task Library run its files.
         refused_recipes: Recipes that the target cannot run, with the reason.
     """
 
@@ -39,10 +45,18 @@ class Target:
     resizable: LoweringOptions | None
     default_recipe: str
     passes: tuple[Pass, ...] = QUANTIZE
+    integer_passes: tuple[Pass, ...] = (tie_embeddings, check_integer_only)
+    host_passes: tuple[Pass, ...] = ()
     can_split_k: bool = False
-    split: bool = False
     squares_by_itself: bool = True
+    takes_texts: bool = False
+    has_clients: bool = False
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def split(self) -> bool:
+        """Whether a model is partitioned: a host model with the embeddings, and an accelerator model in integers only."""
+        return bool(self.host_passes)
 
     def lowering(self, length: int | None) -> LoweringOptions:
         """Return the lowering options for a file of `length` tokens; None means a resizable length.
@@ -92,6 +106,8 @@ TARGETS = {
             fixed=LoweringOptions(positions="slice", scaled_query=True, half_range=True),
             resizable=LoweringOptions(positions="gather", scaled_query=True, half_range=True),
             default_recipe="dynamic_wi8_afp32",
+            takes_texts=True,
+            has_clients=True,
         ),
         Target(
             "gpu",
@@ -101,6 +117,7 @@ TARGETS = {
             passes=(*QUANTIZE, keep_embeddings_fp32, split_k_fully_connected),
             can_split_k=True,
             squares_by_itself=False,
+            has_clients=True,
             refused_recipes={
                 "weight_only_wi8": "its accelerator refuses a Dense layer whose 8-bit kernel is dequantized first",
                 "static_wi8_ai16": "its accelerator has no 16-bit integers",
@@ -119,10 +136,22 @@ TARGETS = {
             fixed=LoweringOptions(positions="slice", scaled_query=True, decomposed_attention=True),
             resizable=None,
             default_recipe="static_wi8_ai8",
-            split=True,
+            integer_passes=(*_INTEGER_ENDS, fully_connected_to_conv1x1, fold_reshapes, eliminate_dead_code),
+            host_passes=(*_INTEGER_ENDS, eliminate_dead_code),
         ),
     )
 }
+
+
+def target_of_file(name: str) -> Target | None:
+    """Return the target that a file's metadata names; None for one that this version does not know."""
+    return TARGETS.get(name)
+
+
+def is_partitioned(name: str) -> bool:
+    """Tell whether the target of that name has a host model beside the file."""
+    target = target_of_file(name)
+    return target is not None and target.split
 
 
 def target_named(name: str) -> Target:

@@ -27,8 +27,8 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
     from kerasbert.data import read_table
+    from kerasbert.export.model_size import model_size
     from kerasbert.export.runtime.interpreters import open_model
-    from kerasbert.export.tflite.model_size import model_size
 
     load = record.load()
     table = read_table(arguments.dev)

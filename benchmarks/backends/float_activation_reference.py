@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kerasbert.export.tflite.model import decode, encode, operator_kinds
+from kerasbert.export.tflite.graph_editor import GraphEditor
+from kerasbert.export.tflite.model import decode, encode, schema
 
 
 def with_float_activations(model: bytes) -> bytes:
@@ -13,22 +14,16 @@ def with_float_activations(model: bytes) -> bytes:
     Returns:
         The FlatBuffer without model metadata.
     """
-    from ai_edge_litert import schema_py_generated as schema
-
     content = decode(model)
-    graph, kinds = content.subgraphs[0], operator_kinds(content)
-    for operator in graph.operators:
-        if kinds[operator.opcodeIndex] != "FULLY_CONNECTED":
+    graph = GraphEditor(content)
+    for operator in graph.operators("FULLY_CONNECTED"):
+        source, kernel = operator.inputs[:2]
+        if not graph.has_type(source, "FLOAT32"):
             continue
-        source, kernel = (graph.tensors[tensor] for tensor in operator.inputs[:2])
-        if source.type != schema.TensorType.FLOAT32:
-            continue
-        if kernel.type == schema.TensorType.INT8:  # a shared kernel is dequantized once
-            scales = np.asarray(kernel.quantization.scale, np.float32)
-            stored = np.ascontiguousarray(content.buffers[kernel.buffer].data, np.uint8).view(np.int8)
-            buffer = schema.BufferT()
-            buffer.data = (stored.reshape(kernel.shape) * scales[:, None]).astype(np.float32).view(np.uint8).ravel()
-            content.buffers.append(buffer)
-            kernel.type, kernel.buffer, kernel.quantization = schema.TensorType.FLOAT32, len(content.buffers) - 1, None
-        operator.builtinOptions.asymmetricQuantizeInputs = False
+        if graph.has_type(kernel, "INT8"):  # a shared kernel is dequantized once
+            info = graph.tensor(kernel)
+            scales = np.asarray(info.quantization.scale, np.float32)
+            graph.set_values(kernel, (graph.constant(kernel) * scales[:, None]).astype(np.float32))
+            info.type, info.quantization = schema().TensorType.FLOAT32, None
+        operator.options.asymmetricQuantizeInputs = False
     return encode(content)

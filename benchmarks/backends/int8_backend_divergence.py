@@ -24,7 +24,8 @@ import numpy as np
 from benchmarks.backends.float_activation_reference import with_float_activations
 from benchmarks.common import record
 from kerasbert.export.backends.operators_alone import extract_integer_dense
-from kerasbert.export.tflite.model import code_of, decode, encode, new_operator, signature_end
+from kerasbert.export.tflite.graph_editor import GraphEditor
+from kerasbert.export.tflite.model import decode, encode, schema, signature_end
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
 RECIPE = "static_wi8_ai8"
@@ -74,17 +75,16 @@ def _measure(arguments: argparse.Namespace, folder: str, data: Path, train: Path
 
 def _expose_tensors(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]]]:
     """Add every computed int8 tensor as a dequantized output; also returns scale and zero point of each."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    content = decode(model)
-    graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
-    for operator in list(graph.operators):
-        for tensor in map(int, operator.outputs):
-            if graph.tensors[tensor].type == schema.TensorType.INT8:
-                name = f"{len(grids):02d} {graph.tensors[tensor].name.decode().split(';')[0]}"
-                grids[name] = _grid(graph.tensors[tensor])
-                signature.outputs.append(signature_end(name, _append_dequantize(content, tensor)))
-    graph.outputs = [end.tensorIndex for end in signature.outputs]
+    content, grids = decode(model), {}
+    signature = content.signatureDefs[0]
+    with GraphEditor(content) as graph:
+        for operator in graph.operators():
+            for tensor in operator.outputs:
+                if graph.has_type(tensor, "INT8"):
+                    name = f"{len(grids):02d} {graph.name(tensor).split(';')[0]}"
+                    grids[name] = _grid(graph.tensor(tensor))
+                    signature.outputs.append(signature_end(name, _append_dequantize(graph, tensor)))
+        graph.graph.outputs = [end.tensorIndex for end in signature.outputs]
     content.metadata = None
     return encode(content), grids
 
@@ -95,46 +95,37 @@ def _isolate_layers(model: bytes) -> tuple[bytes, dict[str, tuple[float, int]], 
     Returns:
         The file, scale and zero point of its inputs and outputs by name, and the shapes of its inputs without the first axis.
     """
-    from ai_edge_litert import schema_py_generated as schema
-
     layers = extract_integer_dense(model)
-    content = decode(layers.content)
-    graph, signature, grids = content.subgraphs[0], content.signatureDefs[0], {}
-    code = code_of(content, schema.BuiltinOperator.QUANTIZE, 1)
-    kind, options = schema.BuiltinOptions.QuantizeOptions, schema.QuantizeOptionsT()
-    for end in signature.inputs:
-        quantized = graph.tensors[end.tensorIndex]
-        float_input = _add_float_tensor(content, quantized, f"given_{end.tensorIndex}")
-        graph.operators.insert(0, new_operator(code, [float_input], [end.tensorIndex], kind, options))
-        grids[end.name.decode()], end.tensorIndex = _grid(quantized), float_input
-    for number, end in enumerate(signature.outputs):
-        output = graph.tensors[end.tensorIndex]
-        name = f"{number:02d} {output.name.decode().split(';')[0]}"
-        grids[name] = _grid(output)
-        end.name, end.tensorIndex = name.encode(), _append_dequantize(content, end.tensorIndex)
-    graph.inputs, graph.outputs = ([end.tensorIndex for end in side] for side in (signature.inputs, signature.outputs))
+    content, grids = decode(layers.content), {}
+    signature = content.signatureDefs[0]
+    with GraphEditor(content) as graph:
+        first = graph.operators()[0]
+        for end in signature.inputs:
+            quantized = graph.tensor(end.tensorIndex)
+            float_input = _add_float_tensor(graph, quantized, f"given_{end.tensorIndex}")
+            graph.insert_before(first, graph.operator("QUANTIZE", [float_input], [end.tensorIndex]))
+            grids[end.name.decode()], end.tensorIndex = _grid(quantized), float_input
+        for number, end in enumerate(signature.outputs):
+            output = graph.tensor(end.tensorIndex)
+            name = f"{number:02d} {output.name.decode().split(';')[0]}"
+            grids[name] = _grid(output)
+            end.name, end.tensorIndex = name.encode(), _append_dequantize(graph, end.tensorIndex)
+        ends = signature.inputs, signature.outputs
+        graph.graph.inputs, graph.graph.outputs = ([end.tensorIndex for end in side] for side in ends)
     return encode(content), grids, {name: shape[1:] for name, shape in layers.inputs.items()}
 
 
-def _append_dequantize(content: Any, tensor: int) -> int:
+def _append_dequantize(graph: GraphEditor, tensor: int) -> int:
     """Append a DEQUANTIZE of a tensor to the graph; returns the number of its output."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    graph = content.subgraphs[0]
-    output = _add_float_tensor(content, graph.tensors[tensor], f"widened_{tensor}")
-    code = code_of(content, schema.BuiltinOperator.DEQUANTIZE, 1)
-    kind, options = schema.BuiltinOptions.DequantizeOptions, schema.DequantizeOptionsT()
-    graph.operators.append(new_operator(code, [tensor], [output], kind, options))
+    output = _add_float_tensor(graph, graph.tensor(tensor), f"widened_{tensor}")
+    graph.append(graph.operator("DEQUANTIZE", [tensor], [output]))
     return output
 
 
-def _add_float_tensor(content: Any, like: Any, name: str) -> int:
-    from ai_edge_litert import schema_py_generated as schema
-
-    tensor = schema.TensorT()
-    tensor.name, tensor.shape, tensor.type, tensor.buffer = name.encode(), like.shape, schema.TensorType.FLOAT32, 0
-    content.subgraphs[0].tensors.append(tensor)
-    return len(content.subgraphs[0].tensors) - 1
+def _add_float_tensor(graph: GraphEditor, like: Any, name: str) -> int:
+    tensor = schema().TensorT()
+    tensor.shape, tensor.type = like.shape, schema().TensorType.FLOAT32
+    return graph.add_tensor(tensor, name)
 
 
 def _grid(tensor: Any) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from kerasbert.export.lowering.dense_plans import dense_plans
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, export_twin, save_graph
 from kerasbert.export.passes.context import PassContext
-from kerasbert.export.targets import INTEGER_ONLY, Target
+from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import Model, decode
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import sublayers
@@ -44,7 +44,7 @@ def lowered_model(
         release()
         half = context.recipe.name == "float16"
         model = decode(converted_graph(folder, half=half, integer=integer_only, texts=texts))
-    for run_pass in INTEGER_ONLY if integer_only else target.passes:
+    for run_pass in target.integer_passes if integer_only else target.passes:
         run_pass(model, context)
     return model
 

@@ -5,7 +5,7 @@ model takes these and computes in 8 bits from its inputs to its outputs. Togethe
 for attention, which the accelerator model decomposes (`kerasbert.layers.lowering.decomposed_attention`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
@@ -13,12 +13,11 @@ from kerasbert.cleanup import temporary_folder
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
-from kerasbert.export.passes.check_integer_only import check_integer_operators
-from kerasbert.export.passes.dead_code import eliminate_dead_code
-from kerasbert.export.passes.fully_connected_to_conv1x1 import fold_reshapes, fully_connected_to_conv1x1
+from kerasbert.export.passes.context import Pass, PassContext
+from kerasbert.export.recipes import INTEGER_RECIPE, recipe_named
 from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
-from kerasbert.export.tflite.model import Model, decode, encode, operator_kinds
+from kerasbert.export.tflite.model import decode, encode
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
@@ -66,13 +65,8 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
         HIDDEN: tf.TensorSpec((1, length, task.config.hidden_size), tf.float32, name=HIDDEN),
         BIAS: tf.TensorSpec((1, length), tf.float32, name=BIAS),
     }
-    host = _integer_model(embed, ids)
-    accelerator = _integer_model(serve, vectors)
-    fully_connected_to_conv1x1(accelerator)
-    fold_reshapes(accelerator)
-    for model in (host, accelerator):
-        eliminate_dead_code(model)
-    return encode(host), encode(accelerator)
+    host = _integer_model(embed, ids, target.host_passes)
+    return host, _integer_model(serve, vectors, target.integer_passes)
 
 
 def _hidden_range(twin: Task) -> tuple[float, float]:
@@ -85,34 +79,12 @@ def _hidden_range(twin: Task) -> tuple[float, float]:
     return float(quantizer.minimum), float(quantizer.maximum)
 
 
-def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec]) -> Model:
-    """Convert a function to a model with integer operators, and inputs and outputs in int8."""
+def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec], passes: Sequence[Pass]) -> bytes:
+    """Convert a function to a model with integer operators, rewritten by passes."""
     with temporary_folder("graph") as folder:
         save_function(function, specs, folder)
         release()
         model = decode(converted_graph(folder, integer=True))
-    _remove_float_ends(model)
-    check_integer_operators(model)
-    return model
-
-
-def _remove_float_ends(model: Model) -> None:
-    """Remove the QUANTIZE operators of float inputs and the DEQUANTIZE operators of float outputs."""
-    (graph,), (signature,) = model.subgraphs, model.signatureDefs
-    kinds, replaced, operators = operator_kinds(model), {}, []
-    for operator in graph.operators:
-        kind, source, output = kinds[operator.opcodeIndex], operator.inputs[0], operator.outputs[0]
-        if kind == "QUANTIZE" and source in graph.inputs:
-            replaced[source] = output
-        elif kind == "DEQUANTIZE" and output in graph.outputs:
-            replaced[output] = source
-        else:
-            operators.append(operator)
-    graph.operators = operators
-    graph.inputs = [replaced.get(tensor, tensor) for tensor in graph.inputs]
-    graph.outputs = [replaced.get(tensor, tensor) for tensor in graph.outputs]
-    for port in (*signature.inputs, *signature.outputs):
-        port.tensorIndex = replaced.get(port.tensorIndex, port.tensorIndex)
-        graph.tensors[
-            port.tensorIndex
-        ].name = port.name  # a compiler may drop the signature and keep the tensors' names
+    for run_pass in passes:
+        run_pass(model, PassContext(recipe_named(INTEGER_RECIPE)))
+    return encode(model)

@@ -5,6 +5,7 @@ quantization of a Dense layer. Here softmax, norms and GELU stay in float betwee
 """
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -14,15 +15,20 @@ import numpy as np
 from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
-from kerasbert.export.passes.float_graph import FloatGraph
 from kerasbert.export.recipes import Recipe
-from kerasbert.export.tflite.model import GraphOperator, Model, decode, encode, operator_kinds
+from kerasbert.export.tflite.graph_editor import GraphEditor, Operator
+from kerasbert.export.tflite.model import Model, decode, encode
 
 Ranges: TypeAlias = dict[str, Any]  # `min` and `max` of tensors by name, arrays of the tensor's rank
 
 
 def quantize(model: Model, context: PassContext) -> None:
     """Store kernels and the context's tables as integers; each Dense layer is static, dynamic or float as recipe and plan say.
+
+        before:  float -> FULLY_CONNECTED (float32 kernel) -> float
+        static:  float -> QUANTIZE -> int8 -> FULLY_CONNECTED (int8 kernel) -> int8 -> DEQUANTIZE -> float
+        dynamic: float -> FULLY_CONNECTED (int8 kernel) -> float
+        float:   float -> FULLY_CONNECTED (int8 kernel -> DEQUANTIZE -> float32 kernel) -> float
 
     Dense layers and tables are found in the graph by their contents, so nothing depends on the names that a converter generates.
 
@@ -34,7 +40,7 @@ def quantize(model: Model, context: PassContext) -> None:
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
     _set_table_rank(model, 2)
-    graph, manager = FloatGraph(model), RecipeManager()
+    graph, manager = GraphEditor(model), RecipeManager()
     ranges = _configure_tables(graph, manager, context.tables)
     tied = {digest(table) for table in context.tables}
     for operator, plan in match_plans(graph, context.plans):
@@ -44,23 +50,23 @@ def quantize(model: Model, context: PassContext) -> None:
     _set_table_rank(model, 3)
 
 
-def _configure_tables(graph: FloatGraph, manager: Any, tables: Sequence[np.ndarray]) -> Ranges:
+def _configure_tables(graph: GraphEditor, manager: Any, tables: Sequence[np.ndarray]) -> Ranges:
     from ai_edge_quantizer.qtyping import TFLOperationName
 
     ranges: Ranges = {}
     for operator, bounds in table_gathers(graph, tables):
-        manager.add_static_config(graph.scope(operator), TFLOperationName.GATHER, 8, 8)
+        manager.add_static_config(scope(graph, operator), TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
-            ranges[graph.name(tensor)] = graph.bounds(tensor, *bounds)
+            ranges[graph.name(tensor)] = _bounds(graph, tensor, *bounds)
     return ranges
 
 
 def _configure_dense(
-    graph: FloatGraph, manager: Any, operator: GraphOperator, plan: DensePlan, recipe: Recipe, per_channel: bool
+    graph: GraphEditor, manager: Any, operator: Operator, plan: DensePlan, recipe: Recipe, per_channel: bool
 ) -> Ranges:
     from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
 
-    dense = graph.scope(operator), TFLOperationName.FULLY_CONNECTED
+    dense = scope(graph, operator), TFLOperationName.FULLY_CONNECTED
     if plan.input_range is None or plan.output_range is None:
         granularity = QuantGranularity.CHANNELWISE if per_channel else QuantGranularity.TENSORWISE
         add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
@@ -68,7 +74,7 @@ def _configure_dense(
         return {}
     manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
     sides = ((operator.inputs[0], plan.input_range), (operator.outputs[0], plan.output_range))
-    return {graph.name(tensor): graph.bounds(tensor, *bounds) for tensor, bounds in sides}
+    return {graph.name(tensor): _bounds(graph, tensor, *bounds) for tensor, bounds in sides}
 
 
 def _rewrite(model: Model, recipe_manager: Any, ranges: Ranges) -> None:
@@ -93,16 +99,29 @@ def _set_table_rank(model: Model, rank: int) -> None:
 
     ai-edge-quantizer 0.10 takes tables above 32 MiB with rank 2 only; the graph needs rank 3.
     """
-    (graph,), kinds = model.subgraphs, operator_kinds(model)
-    for operator in graph.operators:
-        if kinds[operator.opcodeIndex] == "GATHER" and operator.builtinOptions.axis == 1:
-            table = graph.tensors[operator.inputs[0]]
+    graph = GraphEditor(model)
+    for operator in graph.operators("GATHER"):
+        if operator.options.axis == 1:
+            table = graph.tensor(operator.inputs[0])
             table.shape = np.array(((1,) * rank + tuple(table.shape[-2:]))[-rank:], np.int32)
 
 
-def table_gathers(
-    graph: FloatGraph, tables: Sequence[np.ndarray]
-) -> Iterator[tuple[GraphOperator, tuple[float, float]]]:
+def scope(graph: GraphEditor, operator: Operator) -> str:
+    """Return a regular expression that matches this operator alone.
+
+    ai-edge-quantizer names an operator by its outputs, each followed by `;`.
+    """
+    names = "".join(f"{graph.name(tensor)};" for tensor in operator.outputs)
+    return f"^{re.escape(names)}$"
+
+
+def _bounds(graph: GraphEditor, tensor: int, minimum: float, maximum: float) -> dict[str, np.ndarray]:
+    """Return a tensor's calibration result in ai-edge-quantizer's form: `min` and `max`, arrays of the tensor's rank."""
+    shape = (1,) * len(graph.tensor(tensor).shape)
+    return {"min": np.full(shape, minimum, np.float32), "max": np.full(shape, maximum, np.float32)}
+
+
+def table_gathers(graph: GraphEditor, tables: Sequence[np.ndarray]) -> Iterator[tuple[Operator, tuple[float, float]]]:
     """Yield each GATHER of one of the tables, with the table's range."""
     for operator in graph.operators("GATHER"):
         values = graph.constant(operator.inputs[0])
@@ -121,7 +140,7 @@ def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
     )
 
 
-def match_plans(graph: FloatGraph, plans: Sequence[DensePlan]) -> Iterator[tuple[GraphOperator, DensePlan]]:
+def match_plans(graph: GraphEditor, plans: Sequence[DensePlan]) -> Iterator[tuple[Operator, DensePlan]]:
     """Yield each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
 
     Raises:

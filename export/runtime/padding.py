@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kerasbert.export.targets import target_of_file
 from kerasbert.export.tflite.metadata import IDS, Metadata
 
 _LENGTHS = (16, 32, 64, 128, 256)  # suggested beside the file's own
@@ -57,4 +58,5 @@ def better_lengths(tokens: np.ndarray, length: int) -> list[int]:
 
 
 def _could_have_lengths(metadata: Metadata) -> bool:
-    return not metadata.lengths and metadata.target == "cpu" and metadata.inputs == IDS
+    target = target_of_file(metadata.target)
+    return not metadata.lengths and target is not None and target.resizable is not None and metadata.inputs == IDS

@@ -3,7 +3,6 @@
 The generated classes declare lists and strings where they hold NumPy arrays and bytes. Their objects are therefore `Any` here.
 """
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,14 +46,6 @@ def operator_kinds(model: Model) -> list[str]:
     return [names[max(code.builtinCode, code.deprecatedBuiltinCode)] for code in model.operatorCodes]
 
 
-def code_of(model: Model, builtin: int, version: int) -> int:
-    """Return the index of an operator code of at least that version; adds the code if the model has none."""
-    for number, code in enumerate(model.operatorCodes):
-        if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
-            return number
-    return add_code(model, builtin, version)
-
-
 def add_code(model: Model, builtin: int, version: int) -> int:
     """Add an operator code and return its index."""
     code = schema().OperatorCodeT()
@@ -70,28 +61,6 @@ def add_buffer(model: Model, values: np.ndarray) -> int:
     buffer.data = np.ascontiguousarray(values).view(np.uint8).ravel()
     model.buffers.append(buffer)
     return len(model.buffers) - 1
-
-
-def add_tensor(graph: Graph, tensor: GraphTensor) -> int:
-    """Add a tensor to a graph and return its index."""
-    graph.tensors.append(tensor)
-    return len(graph.tensors) - 1
-
-
-def new_operator(code: int, inputs: Sequence[int], outputs: Sequence[int], kind: int, options: Any) -> GraphOperator:
-    """Create an operator.
-
-    Args:
-        code: The index of its operator code.
-        inputs: Indices of the tensors that it reads.
-        outputs: Indices of the tensors that it writes.
-        kind: The type of `options`, a value of the schema's `BuiltinOptions`.
-        options: An object of the schema, such as `AddOptionsT`.
-    """
-    operator = schema().OperatorT()
-    operator.opcodeIndex, operator.builtinOptionsType, operator.builtinOptions = code, kind, options
-    operator.inputs, operator.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
-    return operator
 
 
 def signature_end(name: str, tensor: int) -> Any:

@@ -18,7 +18,7 @@ OutFile = Annotated[
     Path,
     Option("--out", "-o", metavar="FILE", help="Output file, .tflite. Its metadata is also written to FILE.json."),
 ]
-Target = Annotated[str, Option(metavar="NAME", help="Deployment target: cpu, gpu, web or edge-tpu.")]
+Target = Annotated[str, Option(metavar="NAME", help="Deployment target, such as cpu, gpu, web or edge-tpu.")]
 Length = Annotated[
     str | None,
     Option(
@@ -141,8 +141,8 @@ def _check_options(
 
 def _result(converted: "TFLiteModel", out: Path, recipe: str, target: str) -> Result:
     from kerasbert.console.numbers import format_bytes
+    from kerasbert.export.model_size import model_size
     from kerasbert.export.runtime.partitioned_model import host_path
-    from kerasbert.export.tflite.model_size import model_size
 
     metadata = converted.metadata
     host = None if converted.host is None else host_path(out)

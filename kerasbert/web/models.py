@@ -11,6 +11,7 @@ from pathlib import Path
 from kerasbert.console.numbers import format_bytes
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.model_file import ModelFile
+from kerasbert.export.targets import is_partitioned
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.files.own_files import HOST, is_own
 
@@ -90,7 +91,7 @@ def _checked(path: Path) -> tuple[ModelFile, Metadata]:
         )
     if metadata.inputs != IDS:
         raise _unsuitable(path, "one that takes texts", "convert the model without --inputs text")
-    if metadata.target == "edge-tpu":
+    if is_partitioned(metadata.target):
         raise _unsuitable(
             path, "the accelerator part of a model for an Edge TPU", "convert the model with --target web"
         )

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from kerasbert.export.backends.client_tools.calls import CLIENTS
 from kerasbert.export.runtime.predictor import tokenizer_of
+from kerasbert.export.targets import target_of_file
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.processors.classification import MultiLabel, SingleLabel
 from kerasbert.text.client_differences import differences
 from kerasbert.text.client_wordpiece import ClientWordPiece, client_unsupported_reason
 
-_TARGETS = ("cpu", "gpu")  # there are no such clients for the others
 _DEFAULT_LENGTH = 512
 
 
@@ -21,7 +21,9 @@ def client_note(metadata: Metadata, examples: Sequence | None = None) -> str:
         examples: Some of the data, as its processor takes them. Without any, the line names what the vocabulary does differently.
     """
     clients = [client for client in CLIENTS.values() if metadata.processor.name in client.processors]
-    if not clients or metadata.inputs != IDS or metadata.target not in _TARGETS or not metadata.vocabulary:
+    target = target_of_file(metadata.target)
+    has_clients = target is not None and target.has_clients
+    if not clients or metadata.inputs != IDS or not has_clients or not metadata.vocabulary:
         return ""
     titles = " and ".join(client.title for client in clients)
     several = len(clients) > 1

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from kerasbert.export.runtime.interpreter_model import SIGNATURE
+from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.metadata import Metadata, append
-from kerasbert.export.tflite.model import encode, new_operator, signature_end
+from kerasbert.export.tflite.model import encode, signature_end
 from kerasbert.export.tflite.tflite_metadata import add_tflite_metadata
 from kerasbert.export.validation.examples import INPUTS
 from kerasbert.processors.embedding import Embedding
@@ -33,26 +34,23 @@ def probe_file(metadata: Metadata, length: int) -> bytes:
 
 def _cast_model(length: int) -> Any:
     schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")  # its annotations are wrong
-    code = schema.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CAST
-    code.version = 1
     types = {**dict.fromkeys(INPUTS, schema.TensorType.INT32), _OUTPUT: schema.TensorType.FLOAT32}
     indices = {name: index for index, name in enumerate(types)}
-    options = schema.CastOptionsT()
-    options.inDataType, options.outDataType = types["input_ids"], types[_OUTPUT]
     graph = schema.SubGraphT()
     graph.tensors = [_tensor(schema, name, dtype, length) for name, dtype in types.items()]
     graph.inputs = np.arange(len(INPUTS), dtype=np.int32)
     graph.outputs = np.array([indices[_OUTPUT]], np.int32)
-    ends = [indices["input_ids"]], [indices[_OUTPUT]]
-    graph.operators = [new_operator(0, *ends, schema.BuiltinOptions.CastOptions, options)]
+    graph.operators = []
     signature = schema.SignatureDefT()
     signature.signatureKey, signature.subgraphIndex = SIGNATURE.encode(), 0
     signature.inputs = [signature_end(name, indices[name]) for name in INPUTS]
     signature.outputs = [signature_end(_OUTPUT, indices[_OUTPUT])]
     model = schema.ModelT()
-    model.version, model.operatorCodes, model.subgraphs = 3, [code], [graph]
+    model.version, model.operatorCodes, model.subgraphs = 3, [], [graph]
     model.signatureDefs, model.buffers, model.metadata = [signature], [schema.BufferT()], []
+    with GraphEditor(model) as editor:
+        ends = [indices["input_ids"]], [indices[_OUTPUT]]
+        editor.append(editor.operator("CAST", *ends, inDataType=types["input_ids"], outDataType=types[_OUTPUT]))
     return model
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.export.runtime.partitioned_model import host_path
+from kerasbert.export.targets import is_partitioned
 from kerasbert.export.tflite.metadata import Metadata
 
 _LEAST_STORED, _MOST_STORED = 0.5, 2.1  # parameters in the graph for each that was trained
@@ -43,7 +44,7 @@ def model_size(path_or_bytes: str | os.PathLike | bytes, metadata: Metadata | No
     if isinstance(path_or_bytes, bytes | bytearray | memoryview):
         return ModelSize(len(path_or_bytes), parameters)
     host = host_path(path_or_bytes)
-    partitioned = metadata is not None and metadata.target == "edge-tpu" and host.is_file()
+    partitioned = metadata is not None and is_partitioned(metadata.target) and host.is_file()
     host_bytes = host.stat().st_size if partitioned else 0
     return ModelSize(Path(path_or_bytes).stat().st_size + host_bytes, parameters)
 
@@ -56,5 +57,5 @@ def _is_plausible(metadata: Metadata, constants: int) -> bool:
     """
     if metadata.parameters <= 0 or not constants:
         return metadata.parameters > 0
-    lowest = 0.0 if metadata.target == "edge-tpu" else _LEAST_STORED
+    lowest = 0.0 if is_partitioned(metadata.target) else _LEAST_STORED
     return lowest <= constants / metadata.parameters <= _MOST_STORED
