@@ -42,6 +42,7 @@ class Operator:
 
     @inputs.setter
     def inputs(self, tensors: Sequence[int]) -> None:
+        """Make it read these tensors."""
         self.raw.inputs = np.array(tensors, np.int32)
 
     @property
