@@ -37,6 +37,7 @@ class ResultCommand(TyperCommand):
         formatter.write(help_text(self, ctx))
 
     def invoke(self, ctx: Any) -> int:
+        stdout, as_json = sys.stdout, ctx.params["json"]
         with claims(ctx.params.get("out")) as claimed:
             try:
                 with (
@@ -46,12 +47,14 @@ class ResultCommand(TyperCommand):
                     handle_interrupts(claimed.interruption_message),
                     collect_temporary_files(),
                 ):
-                    result = super().invoke(ctx)
+                    result: Result = super().invoke(ctx)
+                    if result.more is not None:
+                        result = result.printed(None if as_json else lambda text: write(text, stdout))
             except KeyboardInterrupt:
                 raise Interrupted(claimed.interruption_message()) from None
             except KerasBertError as error:
                 raise KerasBertError(with_flags(str(error), self)) from error
-        _print(result, as_json=ctx.params["json"])
+        _print(result, as_json)
         if result.then is not None:
             _go_on(result.then)
         return result.exit_code

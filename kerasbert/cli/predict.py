@@ -1,8 +1,9 @@
 """`kerasbert predict`."""
 
 import sys
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,6 +63,7 @@ OutVectors = Annotated[
 ]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --out file.")]
 
+_ROWS_OF_PART = 4096  # of a file that is predicted in parts
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
@@ -92,68 +94,57 @@ def predict(
     """
     arguments = dict(locals())
     from kerasbert.cli.common.models import open_model
-    from kerasbert.cli.common.predictions import each_answer, format_predictions, prediction_records
-    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.predictions import PartPredictor
     from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, write_vectors
+    from kerasbert.console.output import terminal_width
     from kerasbert.processors.embedding import with_prompt
 
     _check_sources(texts or [], pair or [], choice or [], file)
-    if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
-        texts, file = _read_lines(file, encoding, max_rows), None
-
-    def read_examples(processor: "Processor") -> Any:
-        if file is None:
-            return _examples(processor, texts or [], pair or [], choice or [])
-        return _read_file(processor, file, arguments)
-
     if out is not None:
         check_vectors_file(out, overwrite)
+    # A table on a terminal and a file of vectors need all predictions.
+    whole = out is not None or terminal_width(sys.__stdout__) is not None
+
+    def read_parts(processor: "Processor") -> Iterator[Any]:
+        """Yield the examples: in parts where they are lines of a file."""
+        rows = sys.maxsize if whole else _ROWS_OF_PART
+        if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
+            for lines in _read_lines(file, encoding, max_rows, rows):
+                yield _examples(processor, lines, [], [])
+        elif file is None:
+            yield _examples(processor, texts or [], pair or [], choice or [])
+        else:
+            yield from _read_file(processor, file, arguments, rows)
+
     processor = read_processor(model)
     if processor:
         check_has_vectors(processor, out)
         with_prompt(processor, prompt_name, prompt)
-    examples = processor and read_examples(processor)
+    parts = processor and read_parts(processor)
+    begun = [next(parts)] if parts else []  # before the model is loaded
     loaded = open_model(model, threads, answer_settings(answering))
     check_has_vectors(loaded.processor, out)
-    examples = read_examples(loaded.processor) if processor is None else examples
-    processor = loaded.processor
-    prompted = with_prompt(processor, prompt_name, prompt)
-    with progress("predicting") as bar:
-        predictions = loaded.predictions(examples, report=bar.rows, processor=prompted)
-    problem = _nonfinite_values(predictions)
+    parts = chain(begun, parts or read_parts(loaded.processor))
+    predictor = PartPredictor(model, loaded, with_prompt(loaded.processor, prompt_name, prompt))
     if out is not None:
-        if problem:
-            raise KerasBertError(f"expected finite vectors, received {problem}")
-        return write_vectors(out, model, predictions)
-    if problem:
-        note(f"warning: the predictions contain {problem}")
-    records = prediction_records(processor, processor.examples(examples), predictions)
-    if answering.answers is not None:
-        records = [{**record, "best": record["best"][: answering.answers]} for record in records]
-    data = {"model": model, "problem": processor.name, "predictions": records}
-    shown = records if answering.answers is None else each_answer(records)
-    return Result(data, format_predictions(processor, shown, csv_safe), exit_code=1 if problem else 0)
+        return write_vectors(out, model, predictor.finite(next(parts)))
+    results = predictor.results(parts, answering.answers, csv_safe)
+    return replace(next(results), more=results)
 
 
-def _nonfinite_values(predictions: Sequence[Any]) -> str:
-    """Return a description of predictions with NaN or infinity, or "" if there are none."""
-    from kerasbert.cli.common.predictions import is_finite
-
-    numbers = [number for number, prediction in enumerate(predictions) if not is_finite(prediction)]
-    if not numbers:
-        return ""
-    count = f"{len(numbers):,} of {len(predictions):,} texts, the first is number {numbers[0]}"
-    return f"NaN or infinity for {count}; the model is damaged, or its training diverged"
-
-
-def _read_file(processor: "Processor", file: Path, arguments: dict[str, Any]) -> Any:
-    """Return the examples of a data file."""
+def _read_file(processor: "Processor", file: Path, arguments: dict[str, Any], rows: int) -> Iterator[Any]:
+    """Yield the examples of a data file in parts."""
     from kerasbert.cli.common.data_files import file_options, note_bad_rows
 
-    table = processor.read(file, file_options(arguments))
-    note_bad_rows(table)
-    return table.x
+    before = None
+    for table in processor.read_parts(file, file_options(arguments), rows):
+        if before is not None:
+            yield before.x
+        before = table
+    if before is not None:
+        note_bad_rows(before)  # of the whole file
+        yield before.x
 
 
 def _check_sources(texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str], file: Path | None) -> None:
@@ -198,14 +189,16 @@ def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str]
     return list(texts), list(pairs) * (len(texts) if len(pairs) == 1 else 1)
 
 
-def _read_lines(file: Path | None, encoding: str | None, max_rows: int | None) -> list[str]:
-    """Return the first lines of a file, or of stdin, that are not empty."""
+def _read_lines(file: Path | None, encoding: str | None, max_rows: int | None, rows: int) -> Iterator[list[str]]:
+    """Yield the first lines of a file, or of stdin, that are not empty, in parts."""
     from kerasbert.data.lines import read_lines, read_stream_lines
 
     name = "stdin" if file is None else str(file)
     lines = read_stream_lines(sys.stdin.buffer, name, encoding) if file is None else read_lines(file, encoding)
     texts = (line for line in (line.removesuffix("\n").removesuffix("\r") for _, line in lines) if line.strip())
-    found = list(islice(texts, max_rows))
-    if not found and max_rows != 0:
+    texts, done = islice(texts, max_rows), 0
+    while found := list(islice(texts, rows)):
+        done += len(found)
+        yield found
+    if not done:
         raise KerasBertError(f"expected texts in {name}, one per line, received none")
-    return found

@@ -7,6 +7,7 @@ from kerasbert.data.duplicates import Duplicates, find_duplicates
 from kerasbert.data.glue import read_glue
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.plain_text import pairs_from_text, read_text
+from kerasbert.data.reading import read_batches
 from kerasbert.data.squad import read_squad
 from kerasbert.data.tables import read_table
 
@@ -20,6 +21,7 @@ __all__ = [
     "TextTable",
     "find_duplicates",
     "pairs_from_text",
+    "read_batches",
     "read_choices",
     "read_conll",
     "read_glue",

@@ -14,6 +14,7 @@ import numpy as np
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
+from kerasbert.data.row_stream import RowStream
 from kerasbert.errors import KerasBertError
 from kerasbert.text.strings import as_strings
 
@@ -93,15 +94,28 @@ def read_text(
         texts.x[0], len(texts.documents())
         ```
     """
+    return open_text(path, unit=unit, max_rows=max_rows, encoding=encoding).whole()  # type: ignore[return-value]
+
+
+def open_text(
+    path: str | os.PathLike, *, unit: str = "line", max_rows: int | None = None, encoding: str | None = None
+) -> RowStream:
+    """Open a text file for reading its texts, with the arguments of `read_text`. A part begins with a document, or goes on with one.
+
+    Raises:
+        KerasBertError: When the unit is unknown.
+    """
     path = Path(path)
     if unit not in UNITS:
         raise KerasBertError(f"expected a unit of {', '.join(UNITS)}, received {unit!r}")
     check_max_rows(max_rows)
-    units = list(islice(_split_units(path, unit, encoding), max_rows))
-    if not units:
-        raise KerasBertError(f"expected text in {path}, received none")
-    starts = tuple(number for number, (begins_document, *_) in enumerate(units) if begins_document)
-    return PlainText(path, [text for _, text, _ in units], None, starts, lines=[line for *_, line in units])
+
+    def build(units: list[tuple[bool, str, int]], done: int) -> PlainText:
+        starts = tuple(number for number, (begins_document, *_) in enumerate(units) if begins_document or not number)
+        return PlainText(path, [text for _, text, _ in units], None, starts, lines=[line for *_, line in units])
+
+    units = islice(_split_units(path, unit, encoding), max_rows)
+    return RowStream(units, build, lambda: KerasBertError(f"expected text in {path}, received none"))
 
 
 def pairs_from_text(texts: PlainText | Sequence[str], objective: str = "next_sentence", seed: int = 0) -> PairTable:

@@ -1,15 +1,18 @@
 """Readers of data files: one for each kind of example that processors take."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from kerasbert.arguments import check_whole_number
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.delimiters import parse_delimiter
+from kerasbert.data.plain_text import open_text
 from kerasbert.data.records import data_suffix, is_tabular
-from kerasbert.data.tables import read_table
+from kerasbert.data.row_stream import RowStream
+from kerasbert.data.tables import open_rows
 from kerasbert.errors import KerasBertError
 
 
@@ -63,28 +66,112 @@ class FileOptions:
         }
 
 
-def read_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
-    """Texts or pairs with labels, scores or nothing: a table (`read_table`)."""
+class TextReader:
+    """A reader of texts, which reads a file whole or in parts.
+
+    Args:
+        open_file: Opens a file with options.
+    """
+
+    def __init__(self, open_file: Callable[[Path, FileOptions], RowStream]):
+        self._open, self.__doc__ = open_file, open_file.__doc__
+
+    def __call__(self, path: str | os.PathLike, options: FileOptions) -> Dataset:
+        return self._open(Path(path), options).whole()
+
+    def parts(self, path: str | os.PathLike, options: FileOptions, rows: int) -> Iterator[Dataset]:
+        """Yield datasets of some rows each.
+
+        Args:
+            path: The file.
+            options: How it is read.
+            rows: Rows in a dataset; the last one may have fewer.
+        """
+        return self._open(Path(path), options).parts(check_whole_number(rows, "a number of rows in a part"))
+
+
+def _open_table(path: Path, options: FileOptions) -> RowStream:
     _refuse_label_separator(path, options, "one label a row")
-    return read_table(Path(path), **options.columns, **options.limits)
+    return open_rows(path, **options.columns, **options.limits)
 
 
-def read_label_sets(path: str | os.PathLike, options: FileOptions) -> Dataset:
+@TextReader
+def read_texts(path: Path, options: FileOptions) -> RowStream:
+    """Texts or pairs with labels, scores or nothing: a table (`read_table`)."""
+    return _open_table(path, options)
+
+
+@TextReader
+def read_label_sets(path: Path, options: FileOptions) -> RowStream:
     """Texts or pairs with any number of labels: a table (`read_table`), also one with a column of 0 and 1 for each label."""
-    return read_table(
-        Path(path), **options.columns, **options.limits, label_separator=options.label_separator, multi_label=True
+    return open_rows(
+        path, **options.columns, **options.limits, label_separator=options.label_separator, multi_label=True
     )
 
 
-def read_sentences(path: str | os.PathLike, options: FileOptions) -> Dataset:
+@TextReader
+def read_sentences(path: Path, options: FileOptions) -> RowStream:
     """Texts or pairs with scores or nothing, of a table (`read_table`); or the lines of a `.txt` file (`read_text`)."""
-    from kerasbert.data.plain_text import read_text
-
-    path, limits = Path(path), options.limits
-    if data_suffix(path) != ".txt" or limits["delimiter"] is not None:
-        return read_texts(path, options)
+    if data_suffix(path) != ".txt" or options.limits["delimiter"] is not None:
+        return _open_table(path, options)
     _refuse_columns(path, options.columns, "lines of text")
-    return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
+    return open_text(path, max_rows=options.max_rows, encoding=options.encoding)
+
+
+@TextReader
+def read_plain_texts(path: Path, options: FileOptions) -> RowStream:
+    """Texts without labels: lines of text (`read_text`), or the texts of a table."""
+    columns, limits = options.columns, options.limits
+    _refuse_columns(path, {name: column for name, column in columns.items() if name != "text"}, "texts alone")
+    _refuse_label_separator(path, options, "texts alone")
+    if is_tabular(path, limits["delimiter"]):
+        return open_rows(path, text=columns.get("text"), **limits).of_texts()
+    _refuse_columns(path, columns, "lines of text")
+    return open_text(path, max_rows=options.max_rows, encoding=options.encoding)
+
+
+def read_batches(
+    path: str | os.PathLike,
+    rows: int = 4096,
+    *,
+    text: str | None = None,
+    pair: str | None = None,
+    label: str | None = None,
+    max_rows: int | None = None,
+    delimiter: str | None = None,
+    skip_bad_rows: bool = False,
+    encoding: str | None = None,
+) -> Iterator[Dataset]:
+    """Read a file that does not fit in memory, some rows at a time.
+
+    The file is a table as for `read_table` (`.tsv`, `.csv`, `.jsonl`), or else lines of text as for `read_text`, plain or `.gz`.
+
+    Args:
+        path: The file.
+        rows: Rows in a dataset; the last one may have fewer.
+        text: As for `read_table`; lines of text have no columns.
+        pair: As for `read_table`.
+        label: As for `read_table`.
+        max_rows: The maximum number of rows to read in all.
+        delimiter: As for `read_table`.
+        skip_bad_rows: As for `read_table`. `Dataset.bad` counts those of the whole file so far.
+        encoding: As for `read_table`.
+
+    Yields:
+        Datasets, of the rows in their order.
+
+    Raises:
+        KerasBertError: When the file or a column is missing; and while it is read, when a row cannot be read.
+
+    Example:
+        ```python
+        for part in kb.data.read_batches("train.tsv", rows=100):
+            task.predict(part)
+        ```
+    """
+    options = FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows, encoding)
+    reader = read_texts if is_tabular(Path(path), delimiter) else read_plain_texts
+    return reader.parts(path, options, rows)
 
 
 def read_tags(path: str | os.PathLike, options: FileOptions) -> Dataset:
@@ -127,20 +214,6 @@ def read_prompts(path: str | os.PathLike, options: FileOptions) -> Dataset:
     _refuse_columns(path, {name: column for name, column in columns.items() if name == "pair"}, "prompts with choices")
     _refuse_label_separator(path, options, "prompts with choices")
     return read_choices(path, prompt=columns.get("text"), label=columns.get("label"), **options.limits)
-
-
-def read_plain_texts(path: str | os.PathLike, options: FileOptions) -> Dataset:
-    """Texts without labels: lines of text (`read_text`), or the texts of a table."""
-    from kerasbert.data.plain_text import read_text
-
-    path, columns, limits = Path(path), options.columns, options.limits
-    _refuse_columns(path, {name: column for name, column in columns.items() if name != "text"}, "texts alone")
-    _refuse_label_separator(path, options, "texts alone")
-    if is_tabular(path, limits["delimiter"]):
-        table = read_table(path, text=columns.get("text"), **limits)
-        return replace(table, x=table.texts, y=None)
-    _refuse_columns(path, columns, "lines of text")
-    return read_text(path, max_rows=limits["max_rows"], encoding=options.encoding)
 
 
 def _number(path: Path, name: str, column: str) -> int:

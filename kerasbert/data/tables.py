@@ -17,6 +17,7 @@ from kerasbert.data.label_columns import LabelColumns, named_columns
 from kerasbert.data.label_sets import split_labels
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import CellRecords, CellRow, ObjectRecords, ObjectRow
+from kerasbert.data.row_stream import RowStream
 from kerasbert.data.unused_columns import report_unused_columns
 
 
@@ -73,6 +74,30 @@ def read_table(
         task.score(data)["accuracy"]
         ```
     """
+    return open_rows(
+        path, text=text, pair=pair, label=label, max_rows=max_rows, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
+        encoding=encoding, label_separator=label_separator, multi_label=multi_label,
+    ).whole()  # fmt: skip
+
+
+def open_rows(
+    path: str | os.PathLike,
+    *,
+    text: str | None = None,
+    pair: str | None = None,
+    label: str | Sequence[str] | None = None,
+    max_rows: int | None = None,
+    delimiter: str | None = None,
+    skip_bad_rows: bool = False,
+    encoding: str | None = None,
+    label_separator: str | None = None,
+    multi_label: bool = False,
+) -> RowStream:
+    """Open a table for reading its rows, with the arguments of `read_table`.
+
+    Raises:
+        KerasBertError: When the file or a column is missing, or the first rows cannot be read.
+    """
     path = Path(path)
     check_max_rows(max_rows)
     separator = None if label_separator is None else parse_delimiter(label_separator, "label separator")
@@ -82,17 +107,19 @@ def read_table(
     sample = SAMPLE if max_rows is None else min(max_rows, SAMPLE)
     columns, records = open_table(path, names, delimiter, bad, encoding, sample)
     selection, records = _select_columns(columns, records, requested, label, multi_label, sample)
-    rows = list(islice(_labelled_rows(columns, records, selection, bad), max_rows))
-    if not rows:
-        raise no_rows_error(columns, bad)
-    texts, lines = [row.text for row in rows], [row.line for row in rows]
-    pairs = None if selection.pair is None else [row.pair for row in rows]
-    labels = None if selection.label is None else [row.label for row in rows]
-    if labels is not None and separator is not None and not isinstance(selection.label, LabelColumns):
-        labels = [json.dumps(split_labels(cell, row, separator), ensure_ascii=False) for row, cell in enumerate(labels)]
     label_columns = selection.label.names if isinstance(selection.label, LabelColumns) else ()
-    x = texts if pairs is None else (texts, pairs)
-    return Dataset(path, x, labels, columns=columns.names, lines=lines, bad=bad, label_columns=label_columns)
+
+    def build(rows: list[_LabelledRow], done: int) -> Dataset:
+        texts, lines = [row.text for row in rows], [row.line for row in rows]
+        x = texts if selection.pair is None else (texts, [row.pair for row in rows])
+        labels = None if selection.label is None else [row.label for row in rows]
+        if labels is not None and separator is not None and not label_columns:
+            split = (split_labels(cell, row, separator) for row, cell in enumerate(labels, done))
+            labels = [json.dumps(names, ensure_ascii=False) for names in split]
+        return Dataset(path, x, labels, columns=columns.names, lines=lines, bad=bad, label_columns=label_columns)
+
+    rows = islice(_labelled_rows(columns, records, selection, bad), max_rows)
+    return RowStream(rows, build, lambda: no_rows_error(columns, bad))
 
 
 class _Selection(NamedTuple):

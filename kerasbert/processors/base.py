@@ -7,7 +7,7 @@ x --examples--> examples --features--> token ids --(the model)--> outputs --raw_
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -106,6 +106,21 @@ class Processor:
             KerasBertError: When a named column does not exist, or the reader rejects the file.
         """
         return cls.reader(path, replace(FileOptions.of(options), **changes))
+
+    @classmethod
+    def read_parts(cls, path: str | os.PathLike, options: object | None, rows: int) -> Iterator[Any]:
+        """Yield the examples of a data file, some rows at a time where its format has one on each line, else all at once.
+
+        Args:
+            path: The file.
+            options: As for `read`.
+            rows: Rows in a part.
+
+        Raises:
+            KerasBertError: As for `read`.
+        """
+        parts = getattr(cls.reader, "parts", None)
+        return iter((cls.read(path, options),)) if parts is None else parts(path, FileOptions.of(options), rows)
 
     @classmethod
     def label_names(cls, y: Any) -> tuple[str, ...] | None:

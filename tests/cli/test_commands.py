@@ -114,6 +114,22 @@ def test_predict_pairs_and_files(made, run, place):
     assert len(run("predict", made.file, "--file", place.dev, "--max-rows", 5).out.splitlines()) == 5
 
 
+def test_a_file_is_predicted_in_parts(made, run, place, monkeypatch, tmp_path):
+    from kerasbert.cli import predict
+
+    (tmp_path / "bad.jsonl").write_text('{"text": "good"}\n{"text": 1}\n{"text": "bad"}\n{"text": "fun"}\n[\n')
+    (tmp_path / "lines.txt").write_text("good\n\nbad\nfun\n")
+    files = (["--file", place.dev, "--max-rows", 5], ["--file", tmp_path / "lines.txt"])
+    skipping = ["--file", tmp_path / "bad.jsonl", "--skip-bad-rows"]
+    whole = [run("predict", made.file, *file, *form) for file in (*files, skipping) for form in ([], ["--json"])]
+    monkeypatch.setattr(predict, "_ROWS_OF_PART", 2)
+    parts = [run("predict", made.file, *file, *form) for file in (*files, skipping) for form in ([], ["--json"])]
+    assert [(each.code, each.out) for each in parts] == [(each.code, each.out) for each in whole]
+    assert parts[-1].err == whole[-1].err and "2 bad rows left out: line 2" in parts[-1].err
+    failed = run("predict", made.file, "--file", tmp_path / "bad.jsonl")
+    assert failed.code == 2 and failed.out == "" and "line 2: expected 'text' as a string, received int" in failed.err
+
+
 def test_folder_and_file_predict_the_same(made, run):
     texts = ("a good film", "so bad")
     folder, file = (

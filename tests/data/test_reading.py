@@ -1,9 +1,11 @@
 """The reader and the columns of each processor's files."""
 
 import json
+import tracemalloc
 
 import pytest
 
+from kerasbert.data import read_batches, read_table, read_text
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import read_for
 
@@ -23,6 +25,57 @@ def files(tmp_path):
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "whole"),
+    [
+        ("a.tsv", "text\tpair\tlabel\n" + "".join(f"t{i}\tp{i}\tl\n" for i in range(5)), {}, read_table),
+        ("a.jsonl", "".join(f'{{"review": "t{i}"}}\n' for i in range(4)), {"text": "review"}, read_table),
+        ("a.txt", "one\ntwo\n\nthree\nfour\nfive\n", {"max_rows": 4}, read_text),
+    ],
+)
+def test_batches_are_the_rows_of_the_whole_file(tmp_path, name, content, options, whole):
+    (tmp_path / name).write_text(content)
+    data, parts = whole(tmp_path / name, **options), list(read_batches(tmp_path / name, rows=2, **options))
+    assert [len(part) for part in parts] == [2] * (len(data) // 2) + [1] * (len(data) % 2)
+    for column in ("texts", "pairs", "y", "lines"):
+        joined = [getattr(part, column) for part in parts]
+        assert (None if joined[0] is None else sum(joined, [])) == getattr(data, column)
+    if name == "a.txt":
+        assert [part.documents() for part in parts] == [[["one", "two"]], [["three", "four"]]]
+
+
+def test_batches_report_a_bad_row_when_they_reach_it(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\na,x\nb,x\nc\nd,x\n")
+    parts = read_batches(tmp_path / "a.csv", rows=2)
+    assert next(parts).lines == [2, 3]
+    with pytest.raises(KerasBertError, match="a.csv, line 4: expected 2 columns, received 1"):
+        next(parts)
+    skipped = list(read_batches(tmp_path / "a.csv", rows=2, skip_bad_rows=True))
+    assert [part.lines for part in skipped] == [[2, 3], [5]] and skipped[-1].bad.count == 1
+    with pytest.raises(KerasBertError, match="a number of rows in a part of at least 1, received 0"):
+        read_batches(tmp_path / "a.csv", rows=0)
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(KerasBertError, match="expected text in"):
+        next(read_batches(tmp_path / "empty.txt"))
+
+
+def test_reading_in_batches_holds_one_at_a_time(tmp_path):
+    """Four times the text takes no more memory; reading it whole takes four times as much."""
+
+    def peak(read, lines: int) -> int:
+        (tmp_path / "a.txt").write_text("some words that fill a line\n" * lines)
+        tracemalloc.start()
+        for _ in read(tmp_path / "a.txt"):
+            pass
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    in_batches, whole = (lambda path: read_batches(path, rows=100)), (lambda path: iter(read_text(path).x))
+    assert peak(in_batches, 20_000) < 1.2 * peak(in_batches, 5_000)
+    assert peak(whole, 20_000) > 3 * peak(whole, 5_000)
 
 
 @pytest.mark.parametrize("problem", ["single_label", "multi_label", "regression", "embedding"])

@@ -4,20 +4,95 @@ import json
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kerasbert.cli.common.results import to_jsonable
+from kerasbert.cli.common.progress import note, progress
+from kerasbert.cli.common.results import Result, to_jsonable
 from kerasbert.console.escapes import escape_json
 from kerasbert.console.output import terminal_width
+from kerasbert.console.progress import Progress
 from kerasbert.console.tables import Block, Table
+from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 from kerasbert.processors.display import Display, pair_cell
 
+if TYPE_CHECKING:
+    from kerasbert.export.runtime.predictor import Predictor
+    from kerasbert.tasks.base import Task
+
 _FORMULA = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")  # including full-width forms
 _NUMBER = re.compile(r"-|[+-]?\d+(\.\d+)?")
+
+
+class PartPredictor:
+    """Predicts the parts of an input one after the other.
+
+    Args:
+        model: The model's name.
+        loaded: The task or the file.
+        prompted: The model's processor, with the prompt of the command.
+    """
+
+    def __init__(self, model: str, loaded: "Task | Predictor", prompted: Processor | None):
+        self.model, self.loaded, self.prompted = model, loaded, prompted
+        self._done = 0
+
+    def results(self, parts: Iterator[Any], answers: int | None, csv_safe: bool) -> Iterator[Result]:
+        """Yield the result of each part.
+
+        Args:
+            parts: The examples of each part.
+            answers: Number of answers to a question; None for the best one alone.
+            csv_safe: See `format_predictions`.
+        """
+        processor = self.loaded.processor
+        with progress("predicting") as bar:
+            part = next(parts)
+            while part is not None:
+                following = next(parts, None)
+                alone = following is None and not self._done
+                predictions, problem = self._predictions(part, bar.rows if alone else self._count_in(bar))
+                if problem:
+                    note(f"warning: the predictions contain {problem}")
+                records = prediction_records(processor, processor.examples(part), predictions)
+                if answers is not None:
+                    records = [{**record, "best": record["best"][:answers]} for record in records]
+                data = {"model": self.model, "problem": processor.name, "predictions": records}
+                shown = records if answers is None else each_answer(records)
+                yield Result(data, format_predictions(processor, shown, csv_safe), exit_code=1 if problem else 0)
+                part = following
+
+    def finite(self, examples: Any) -> list:
+        """Return the predictions of all examples.
+
+        Args:
+            examples: The examples.
+
+        Raises:
+            KerasBertError: When they contain NaN or infinity.
+        """
+        with progress("predicting") as bar:
+            predictions, problem = self._predictions(examples, bar.rows)
+        if problem:
+            raise KerasBertError(f"expected finite vectors, received {problem}")
+        return predictions
+
+    def _predictions(self, examples: Any, report: Callable[[int, int], None]) -> tuple[list, str]:
+        """Return the predictions, and a description of those with NaN or infinity or ""."""
+        predictions = self.loaded.predictions(examples, report=report, processor=self.prompted)
+        numbers = [number for number, prediction in enumerate(predictions) if not is_finite(prediction)]
+        first, self._done = self._done, self._done + len(predictions)
+        if not numbers:
+            return predictions, ""
+        count = f"{len(numbers):,} of {len(predictions):,} texts, the first is number {first + numbers[0]}"
+        return predictions, f"NaN or infinity for {count}; the model is damaged, or its training diverged"
+
+    def _count_in(self, bar: Progress) -> Callable[[int, int], None]:
+        before = self._done
+        return lambda done, total: bar.update(0, 0, f"{before + done:,} rows")
 
 
 def prediction_records(

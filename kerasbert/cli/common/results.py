@@ -1,8 +1,8 @@
 """Results of commands, and their conversion to JSON."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kerasbert.console.tables import Block
@@ -17,15 +17,38 @@ class Result:
         text: Lines and tables for a terminal.
         exit_code: 0 only on success.
         then: Called after the result was printed, by a command that goes on until Ctrl-C.
+        more: Results of further parts of the input. Each is printed when it is made; `--json` joins their lists.
     """
 
     data: Mapping[str, Any]
     text: Block | Sequence[Block]
     exit_code: int = 0
     then: Callable[[], None] | None = None
+    more: Iterator["Result"] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", to_jsonable(self.data))
+
+    def printed(self, write: Callable[[Block | Sequence[Block]], None] | None) -> "Result":
+        """Print all parts but the last one as they are made, and return the last one; or join all parts.
+
+        Args:
+            write: Prints the text of a part; None joins the lists of the parts' data.
+
+        Returns:
+            A result without further parts, with the largest exit code of all.
+        """
+        last, data, code = self, dict(self.data), self.exit_code
+        for part in self.more or ():
+            if write is None:
+                for name, value in part.data.items():
+                    if isinstance(value, list):
+                        data[name].extend(value)
+            else:
+                write(last.text)
+                data = part.data
+            last, code = part, max(code, part.exit_code)
+        return replace(last, data=data, exit_code=code, more=None)
 
 
 def to_jsonable(value: Any) -> Any:
