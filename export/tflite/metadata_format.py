@@ -2,44 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
+from kerasbert.files.known_keys import KnownKeys
+from kerasbert.files.record import Record, setting
 from kerasbert.processors import PROCESSORS, Processor, make_processor
-from kerasbert.processors.registry import processor_settings
 from kerasbert.text.vocabulary_size import check_vocabulary_size
+from kerasbert.values import short_repr
 
 FORMAT = 1
 DESCRIPTION, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
 IDS, TEXT = "ids", "text"  # the kinds of inputs that a file takes
 _MAX_LENGTHS = 256
 _MAX_TOKENS = 1 << 20
-# Types of the entries of `kerasbert.json`, beside `lengths`.
-_FIELDS = {
-    "task": str,
-    "problem": str,
-    "settings": dict,
-    "signature": str,
-    "sequence_length": int | None,
-    "row_length": int | None,
-    "recipe": str,
-    "target": str,
-    "parameters": int,
-    "weights": str,
-    "vocab_size": int | None,
-    "tokenizer": dict,
-    "kerasbert": str,
-    "integer_only": bool,
-    "inputs": str,
-}
-
-# Files of the first versions lack these fields.
-_DEFAULTS = {"weights": "", "integer_only": False, "settings": {}, "inputs": IDS}
 
 
 @dataclass(frozen=True)
-class Metadata:
+class Metadata(Record):
     """The packed metadata of a `.tflite` file.
 
     Attributes:
@@ -67,6 +48,9 @@ class Metadata:
         ```
     """
 
+    others: ClassVar[KnownKeys | None] = KnownKeys(harmless=frozenset({"format"}))
+    advice: ClassVar[str] = "convert the model again"
+
     task: str
     processor: Processor
     sequence_length: int | None
@@ -80,13 +64,16 @@ class Metadata:
     weights: str = ""
     vocab_size: int | None = None
     integer_only: bool = False
-    row_length: int | None = None
-    lengths: tuple[int, ...] | None = None
-    inputs: str = IDS
+    row_length: int | None = setting(None, at_least=1, at_most=_MAX_TOKENS)
+    lengths: tuple[int, ...] | None = setting(None, at_least=1, at_most=_MAX_TOKENS)
+    inputs: str = setting(IDS, choices=(IDS, TEXT))
 
-    def __post_init__(self) -> None:
-        if self.vocabulary is not None:
-            object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
+    def check(self) -> None:
+        fits = self.sequence_length is None or 1 <= self.sequence_length <= _MAX_TOKENS
+        self.expect(fits, "sequence_length", f"from 1 to {_MAX_TOKENS}")
+        several = self.lengths is None or 2 <= len(self.lengths) <= _MAX_LENGTHS
+        rising = self.lengths is None or list(self.lengths) == sorted(set(self.lengths))
+        self.expect(several and rising, "lengths", f"as 2 to {_MAX_LENGTHS} rising numbers")
         for name, lines in (("vocabulary", self.vocabulary), ("labels", self.labels)):
             if any("\n" in line or "\r" in line for line in lines or ()):
                 raise KerasBertError(
@@ -104,7 +91,7 @@ class Metadata:
             "format": FORMAT,
             "task": self.task,
             "problem": self.processor.name,
-            "settings": processor_settings(self.processor),
+            "settings": self.processor.settings(),
             "signature": self.signature,
             "sequence_length": self.sequence_length,
             "row_length": self.row_length,
@@ -132,22 +119,23 @@ def parse_metadata(texts: Mapping[str, str], name: str) -> Metadata:
         KerasBertError: when they are damaged, or of a newer format.
     """
     description = _parse_description(texts[DESCRIPTION], name)
-    fields = _checked_fields(description, name)
-    kind, settings = fields.pop("problem"), fields.pop("settings")
-    fields["lengths"] = _checked_lengths(description.get("lengths"), name)
-    vocabulary = _split(texts.get(VOCABULARY))
+    kind, settings = description.pop("problem", None), description.pop("settings", {})
+    vocabulary, labels = _split(texts.get(VOCABULARY)), _split(texts.get(LABELS))
     if vocabulary and not vocabulary[-1]:  # no tokenizer has an empty last token: in a vocabulary file it would be lost
         raise metadata_error(name, f"an empty last token in {VOCABULARY}")
-    if vocabulary and fields["vocab_size"] is not None:
-        check_vocabulary_size(len(vocabulary), fields["vocab_size"], name)
-    labels = _split(texts.get(LABELS))
     if labels == ():
         raise metadata_error(name, f"an empty {LABELS}")
+    if kind not in tuple(PROCESSORS):
+        raise metadata_error(name, f"problem {short_repr(kind)} in {DESCRIPTION}, not one of {', '.join(PROCESSORS)}")
     try:
         processor = make_processor(kind, labels, settings)
     except KerasBertError as error:
         raise metadata_error(name, f"settings of another task type in {DESCRIPTION} ({error})") from error
-    return Metadata(**fields, processor=processor, vocabulary=vocabulary)
+    entries = {**description, "processor": processor, "vocabulary": vocabulary}
+    found = Metadata.from_dict(entries, f"{name}, {DESCRIPTION}")
+    if vocabulary and found.vocab_size is not None:
+        check_vocabulary_size(len(vocabulary), found.vocab_size, name)
+    return found
 
 
 def _parse_description(text: str, name: str) -> dict[str, Any]:
@@ -160,36 +148,6 @@ def _parse_description(text: str, name: str) -> dict[str, Any]:
     if (number := description.get("format")) != FORMAT:
         raise metadata_error(name, f"metadata of format {number!r}, where this version of kerasbert reads {FORMAT}")
     return description
-
-
-def _checked_fields(description: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the entries of `_FIELDS`, once their types and values are checked."""
-    fields = {}
-    for key, kinds in _FIELDS.items():
-        value = description.get(key, _DEFAULTS.get(key))
-        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-            raise metadata_error(name, f"{key!r} = {str(value)[:60]!r} in {DESCRIPTION}")
-        fields[key] = value
-    if fields["problem"] not in PROCESSORS:
-        raise metadata_error(
-            name, f"problem {fields['problem']!r} in {DESCRIPTION}, not one of {', '.join(PROCESSORS)}"
-        )
-    if fields["inputs"] not in (IDS, TEXT):
-        raise metadata_error(name, f"inputs {fields['inputs'][:60]!r} in {DESCRIPTION}, not {IDS} or {TEXT}")
-    for key in ("sequence_length", "row_length"):
-        if fields[key] is not None and not 1 <= fields[key] <= _MAX_TOKENS:
-            raise metadata_error(name, f"{key} {fields[key]} in {DESCRIPTION}")
-    return fields
-
-
-def _checked_lengths(lengths: Any, name: str) -> tuple[int, ...] | None:
-    """Return rising numbers of tokens, once they are checked."""
-    if lengths is None:
-        return None
-    whole = isinstance(lengths, list) and all(type(each) is int and 1 <= each <= _MAX_TOKENS for each in lengths)
-    if not whole or not 2 <= len(lengths) <= _MAX_LENGTHS or lengths != sorted(set(lengths)):
-        raise metadata_error(name, f"lengths {str(lengths)[:60]} in {DESCRIPTION}")
-    return tuple(lengths)
 
 
 def metadata_error(name: str, received: str) -> KerasBertError:

@@ -28,6 +28,7 @@ def setting(
     choices: Sequence[Any] = (),
     off: str = "",
     number_as_text: bool = False,
+    omitted_if_none: bool = False,
     hash: bool | None = None,
 ) -> Any:
     """Declare a field of a record. Its annotation is the type of the value. A field that a subclass declares anew keeps its bounds.
@@ -43,10 +44,11 @@ def setting(
         choices: The values allowed; any if empty.
         off: The option that turns a flag off, without dashes; by default `no-` before its name.
         number_as_text: Whether a number is accepted for a string, and kept as its text.
+        omitted_if_none: Whether `to_dict` leaves the field out while it is None, as for files that older versions read.
         hash: False for a value without a hash, such as a dict.
     """
     metadata = {
-        "help": help, "metavar": metavar, "off": off, "number_as_text": number_as_text,
+        "help": help, "metavar": metavar, "off": off, "number_as_text": number_as_text, "omitted_if_none": omitted_if_none,
         "at_least": at_least, "at_most": at_most, "above": above, "below": below, "choices": tuple(choices),
     }  # fmt: skip
     if default in (dict, list):
@@ -150,7 +152,12 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that `from_dict` reads."""
-        return {self.key(name): value for name, value in dataclasses.asdict(self).items()}
+        values, declared = dataclasses.asdict(self), type(self).__dataclass_fields__
+        return {
+            self.key(name): value
+            for name, value in values.items()
+            if value is not None or not declared[name].metadata.get("omitted_if_none")
+        }
 
     def check(self) -> None:
         """Check the values together; a subclass does.

@@ -16,6 +16,7 @@ import numpy as np
 from kerasbert.arguments import check_list
 from kerasbert.data.reading import FileOptions, read_texts
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Record
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions
 from kerasbert.processors.display import Display
@@ -23,11 +24,11 @@ from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
 
 RawResult = Mapping[str, np.ndarray]
-OMITTED_IF_NONE = {"omitted_if_none": True}  # metadata of a field that files without it do not name
+LARGEST = 1 << 20  # whole number of a setting
 
 
 @dataclass(frozen=True)
-class Processor:
+class Processor(Record):
     """The base of all processors: how a task's examples become features, and its outputs predictions.
 
     A subclass adds its settings as fields with defaults; they are JSON-able and saved in a `.tflite` file's metadata.
@@ -79,6 +80,10 @@ class Processor:
     not_tokenized: ClassVar[tuple[str, ...]] = ()
     reader: ClassVar[Callable] = staticmethod(read_texts)
     display: ClassVar[Display]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings beside the labels, as `make_processor` takes them."""
+        return {name: value for name, value in self.to_dict().items() if name != "labels"}
 
     @property
     def prefix(self) -> str:

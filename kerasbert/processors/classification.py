@@ -1,7 +1,7 @@
 """Classification and regression: a text or a pair of texts to a class, several classes, or a score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from kerasbert.data.label_sets import LabelRows, detect_separator
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.reading import read_label_sets
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import setting
 from kerasbert.processors import class_metrics, metrics
 from kerasbert.processors.arrays import as_array
-from kerasbert.processors.base import OMITTED_IF_NONE, Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record, likeliest_classes, pair_cell
@@ -44,7 +45,7 @@ class TextProcessor(Processor):
         paired: Whether the training data was pairs of texts; None if that is not known. Examples of the other form are errors.
     """
 
-    paired: bool | None = field(default=None, metadata=OMITTED_IF_NONE)
+    paired: bool | None = setting(None, omitted_if_none=True)
 
     not_tokenized = ("paired",)
 

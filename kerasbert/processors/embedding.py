@@ -1,7 +1,7 @@
 """Sentence embedding: a text to a vector, and pairs of texts to their similarity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +9,10 @@ import numpy as np
 from kerasbert.data.labels import LabelSet
 from kerasbert.data.reading import read_sentences
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import setting
 from kerasbert.processors import metrics
 from kerasbert.processors.arrays import as_finite_numbers
-from kerasbert.processors.base import OMITTED_IF_NONE, Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.base import LARGEST, Processor, RawResult, check_same_number, concatenate
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
@@ -41,9 +42,9 @@ class Embedding(Processor):
         default_prompt_name: The name of the prompt that stands before each text unless a call names another one.
     """
 
-    width: int | None = None
-    prompts: dict | None = field(default=None, hash=False, metadata=OMITTED_IF_NONE)
-    default_prompt_name: str | None = field(default=None, metadata=OMITTED_IF_NONE)
+    width: int | None = setting(None, at_least=1, at_most=LARGEST)
+    prompts: dict | None = setting(None, omitted_if_none=True, hash=False)
+    default_prompt_name: str | None = setting(None, omitted_if_none=True)
 
     name = "embedding"
     outputs = ("embedding",)
@@ -53,7 +54,7 @@ class Embedding(Processor):
     reader = staticmethod(read_sentences)
     display = Display(("dimensions", "norm", "first values", "text"), _lines)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         prompts, default = checked_prompts(self.prompts, self.default_prompt_name)
         object.__setattr__(self, "prompts", prompts)
         object.__setattr__(self, "default_prompt_name", default)

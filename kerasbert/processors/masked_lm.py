@@ -9,7 +9,8 @@ import numpy as np
 
 from kerasbert.data.reading import read_plain_texts
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Processor, RawResult, concatenate
+from kerasbert.files.record import setting
+from kerasbert.processors.base import LARGEST, Processor, RawResult, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
@@ -70,9 +71,9 @@ class MaskedWords(Processor):
         KerasBertError: When the share is not between 0 and 1, or `top` is below 1.
     """
 
-    share: float = 0.15
+    share: float = setting(0.15, above=0, below=1)
     whole_words: bool = False
-    top: int = 5
+    top: int = setting(5, at_least=1, at_most=LARGEST)
 
     name = "masked_lm"
     outputs = ("logits",)
@@ -84,12 +85,6 @@ class MaskedWords(Processor):
     not_tokenized = ("top",)
     reader = staticmethod(read_plain_texts)
     display = Display(("words", "text"), _lines, limit=lambda prediction, top_k: prediction)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise KerasBertError(f"expected a share of masked tokens between 0 and 1, received {self.share}")
-        if self.top < 1:
-            raise KerasBertError(f"expected a top of at least 1 word, received {self.top}")
 
     def examples(self, x: Any) -> list:
         texts = text_examples(x)

@@ -1,11 +1,10 @@
 """The registry of processors and tasks, by name, without TensorFlow."""
 
-import functools
 import importlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, get_args, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any
 
 from kerasbert.data.reading import FileOptions
 from kerasbert.errors import KerasBertError
@@ -23,7 +22,6 @@ _CLASSES = {
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
 }
 PROCESSORS = _CLASSES.keys()  # the names
-_LARGEST_SETTING = 1 << 20
 
 
 def processor_class(name: str) -> type[Processor]:
@@ -72,28 +70,9 @@ def make_processor(
         processor = make_processor("single_label", labels=["negative", "positive"])
         ```
     """
-    kind = processor_class(name)
-    settings = dict(settings or {})
-    if unknown := sorted(settings.keys() - set(_setting_names(kind))):
-        raise KerasBertError(f"expected settings of the task type {name!r}, received {unknown[0]!r}; leave it out")
-    hints = _type_hints(kind) if settings else {}
-    for key, value in settings.items():
-        _check_setting(key, value, hints[key])
-    return kind(labels=None if labels is None else tuple(labels), **settings)
-
-
-def processor_settings(processor: Processor) -> dict[str, Any]:
-    """Return a processor's own settings, as `make_processor` takes them."""
-    settings = {each: getattr(processor, each.name) for each in fields(processor) if each.name != "labels"}
-    return {
-        each.name: value
-        for each, value in settings.items()
-        if value is not None or "omitted_if_none" not in each.metadata
-    }
-
-
-def _setting_names(kind: type[Processor]) -> list[str]:
-    return [field.name for field in fields(kind) if field.name != "labels"]
+    settings = {} if settings is None else settings
+    given = processor_class(name).given(settings, f"settings of the task type {name!r}", strict=True)
+    return processor_class(name)(**{**given, "labels": None if labels is None else tuple(labels)})
 
 
 def read_for(
@@ -138,29 +117,6 @@ def read_for(
     """
     options = FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows, encoding, label_separator)
     return processor_class(name).read(path, options)
-
-
-_type_hints = functools.cache(get_type_hints)
-
-
-def _check_setting(key: str, value: object, kind: Any) -> None:
-    """Check the type of a setting's value, and that numbers are within bounds.
-
-    Raises:
-        KerasBertError: When the setting cannot have the value.
-    """
-    if isinstance(value, bool):
-        valid = kind is bool or bool in get_args(kind)
-    elif isinstance(value, int) and kind is not float:
-        valid = isinstance(value, kind) and 0 < value <= _LARGEST_SETTING
-    elif isinstance(value, int | float):
-        valid = (isinstance(value, kind) or kind is float) and abs(value) <= _LARGEST_SETTING
-    else:
-        valid = isinstance(value, kind)
-    if not valid:
-        raise KerasBertError(
-            f"expected a value that the setting {key!r} can have, received {str(value)[:60]!r}; correct or remove it"
-        )
 
 
 @dataclass(frozen=True)

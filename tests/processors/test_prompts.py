@@ -6,7 +6,6 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.prompts import chosen_prompt, search_prompts
-from kerasbert.processors.registry import processor_settings
 
 E5 = {"query": "query: ", "passage": "passage: "}
 
@@ -67,23 +66,23 @@ def test_the_prompts_of_a_search(prompts, default, expected):
 
 
 def test_prompts_are_settings_of_a_file():
-    assert processor_settings(Embedding(width=3)) == {"width": 3}  # as before
+    assert Embedding(width=3).settings() == {"width": 3}  # as before
     settings = {"width": 3, "prompts": E5, "default_prompt_name": "query"}
     processor = make_processor("embedding", settings=settings)
-    assert processor_settings(processor) == settings and hash(processor) == hash(processor)
+    assert processor.settings() == settings and hash(processor) == hash(processor)
     assert make_processor("embedding", settings={"width": 3}) == Embedding(width=3)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"prompts": ["query: "]}, "value that the setting 'prompts' can have"),
+        ({"prompts": ["query: "]}, "prompts as an object, received"),
         ({"prompts": {"query": 3}}, "expected prompts as texts by name"),
         ({"prompts": {"query": "x" * 10_001}}, "expected prompts as texts by name"),
         ({"prompts": dict.fromkeys(map(str, range(1001)), "")}, "expected prompts as texts by name"),
         ({"prompts": E5, "default_prompt_name": "other"}, "default_prompt_name to be one of 'query', 'passage'"),
         ({"default_prompt_name": "query"}, "a model with prompts for default_prompt_name='query'"),
-        ({"prompts": E5, "default_prompt_name": 3}, "value that the setting 'default_prompt_name' can have"),
+        ({"prompts": E5, "default_prompt_name": 3}, "default_prompt_name as a string, received 3"),
     ],
 )
 def test_settings_of_hostile_files_are_refused(settings, message):

@@ -7,7 +7,6 @@ import tensorflow as tf
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
-from kerasbert.processors.registry import processor_settings
 
 pytestmark = pytest.mark.one_layer
 
@@ -87,9 +86,9 @@ def test_fit_learns_whether_examples_are_pairs(tiny, tmp_path, data, labels, req
 def test_the_form_of_examples_is_a_setting_of_files():
     for paired in (True, False, None):
         processor = make_processor("regression", ("score",), {} if paired is None else {"paired": paired})
-        assert processor_settings(processor) == ({} if paired is None else {"paired": paired})
+        assert processor.settings() == ({} if paired is None else {"paired": paired})
     for wrong in ("yes", 1, [True]):
-        with pytest.raises(KerasBertError, match="setting 'paired'"):
+        with pytest.raises(KerasBertError, match="expected paired as true or false, received"):
             make_processor("single_label", ("a", "b"), {"paired": wrong})
     with pytest.raises(KerasBertError, match="paired as True, False or None"):
         kb.TextClassifier.from_pretrained("small-en", labels=["a", "b"], paired="yes")

@@ -11,7 +11,6 @@ import kerasbert as kb
 from kerasbert.data.squad import SquadTable
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.registry import processor_settings
 
 pytestmark = pytest.mark.one_layer
 
@@ -102,7 +101,7 @@ def test_settings_are_saved_and_copied(make):
         "stride": 5, "longest_answer": 4, "n_best": 2, "no_answer": True, "no_answer_threshold": 0.5, "unit": "character"
     }  # fmt: skip
     task = kb.QuestionAnswerer.from_config(make(**settings).get_config())
-    assert processor_settings(task.processor) == settings == processor_settings(task.with_policy(None).processor)
+    assert task.processor.settings() == settings == task.with_policy(None).processor.settings()
     with pytest.raises(KerasBertError, match="n_best.*0"):
         make(n_best=0)
 

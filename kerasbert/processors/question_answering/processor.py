@@ -9,7 +9,8 @@ import numpy as np
 from kerasbert.arguments import shown
 from kerasbert.data.reading import read_questions
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import Processor, RawResult, check_same_number
+from kerasbert.files.record import setting
+from kerasbert.processors.base import LARGEST, Processor, RawResult, check_same_number
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
@@ -21,8 +22,6 @@ from kerasbert.processors.question_answering.squad_scores import UNITS, best_thr
 from kerasbert.processors.texts import split_pairs
 from kerasbert.text import Tokenizer
 from kerasbert.text.strings import as_strings
-
-_LARGEST_THRESHOLD = 2**20  # as in the metadata of a file
 
 
 def _fields(example: tuple[str, str]) -> dict[str, Any]:
@@ -61,12 +60,12 @@ class QuestionAnswering(Processor):
         KerasBertError: When a setting cannot be used.
     """
 
-    stride: int | None = None
-    longest_answer: int = 30
-    n_best: int = 20
+    stride: int | None = setting(None, at_least=1, at_most=LARGEST)
+    longest_answer: int = setting(30, at_least=1, at_most=LARGEST)
+    n_best: int = setting(20, at_least=1, at_most=LARGEST)
     no_answer: bool = False
-    no_answer_threshold: float = 0.0
-    unit: str = "word"
+    no_answer_threshold: float = setting(0.0, at_least=-LARGEST, at_most=LARGEST)
+    unit: str = setting("word", choices=UNITS)
 
     name = "question_answering"
     outputs = ("start_logits", "end_logits")
@@ -83,23 +82,6 @@ class QuestionAnswering(Processor):
         lambda record: record["answer"] or "no answer",
         lambda prediction, top_k: {**prediction, "best": prediction["best"][:top_k]},
     )
-
-    def __post_init__(self) -> None:
-        for name in ("stride", "longest_answer", "n_best"):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-            if not whole and not (name == "stride" and value is None):
-                raise KerasBertError(f"expected {name} as a whole number of at least 1, received {value!r}")
-        if not isinstance(self.no_answer, bool):
-            raise KerasBertError(f"expected no_answer as True or False, received {self.no_answer!r}")
-        number = isinstance(self.no_answer_threshold, int | float) and not isinstance(self.no_answer_threshold, bool)
-        if not number or not abs(self.no_answer_threshold) <= _LARGEST_THRESHOLD:
-            raise KerasBertError(
-                f"expected no_answer_threshold as a number from -{_LARGEST_THRESHOLD} to {_LARGEST_THRESHOLD}, received "
-                f"{self.no_answer_threshold!r}"
-            )
-        if self.unit not in UNITS:
-            raise KerasBertError(f"expected unit to be one of {', '.join(UNITS)}, received {self.unit!r}")
 
     def check_labels(self, y: Any, examples: Sequence) -> None:
         right_answers(y, examples)
@@ -209,7 +191,7 @@ class QuestionAnswering(Processor):
             answers.append(context[spans[0].start : spans[0].end] if spans else "")
             margins.append(no_answer_score - spans[0].score if spans else np.inf)
         threshold, best_f1 = best_threshold(answer_texts(y, examples), answers, margins, self.unit)
-        return float(np.clip(threshold, -_LARGEST_THRESHOLD, _LARGEST_THRESHOLD)), best_f1
+        return float(np.clip(threshold, -LARGEST, LARGEST)), best_f1
 
     def _best_spans(self, features: Features, raw_results: Sequence[RawResult]) -> list[tuple[list[ScoredSpan], float]]:
         """Return the best spans for each question, and the score of no answer."""

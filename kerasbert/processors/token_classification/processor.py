@@ -12,8 +12,9 @@ from kerasbert.console.strictness import unknown
 from kerasbert.data.entities import OUTSIDE, Span, entity_counts, entity_scores, spans
 from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import setting
 from kerasbert.processors import class_metrics
-from kerasbert.processors.base import Processor, RawResult
+from kerasbert.processors.base import LARGEST, Processor, RawResult
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record
@@ -85,7 +86,7 @@ class Tagging(Processor):
             of a row, but not by more than half of themselves.
     """
 
-    stride: int | None = None
+    stride: int | None = setting(None, at_least=1, at_most=LARGEST)
 
     name = "tagging"
     outputs = ("probabilities",)
@@ -95,11 +96,6 @@ class Tagging(Processor):
     learns_labels = True
     reader = staticmethod(read_tags)
     display = Display(("label", "score", "entity", "characters", "text"), _lines, _fields, _summary)
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.stride, int) and not isinstance(self.stride, bool) and self.stride >= 1
-        if self.stride is not None and not whole:
-            raise KerasBertError(f"expected stride as a whole number of tokens, at least 1, received {self.stride!r}")
 
     @cached_property
     def tags(self) -> TagSet:

@@ -88,7 +88,8 @@ def test_a_file_without_metadata_has_none(float_file):
         ({"kerasbert.json": "9" * 5000}, "not JSON"),
         ({"kerasbert.json": "[1]"}, "not a JSON object"),
         ({"kerasbert.json": '{"format": 99}'}, "format 99"),
-        ({"kerasbert.json": '{"format": 1}'}, "'task'"),
+        ({"kerasbert.json": '{"format": 1}'}, "problem None"),
+        ({"kerasbert.json": '{"format": 1, "problem": "regression"}'}, "expected task, received none"),
         ({"kerasbert.json": b"\xff\xfe"}, "kerasbert.json"),
         ({f"file{i}": "" for i in range(20)}, "21 packed files"),
         ({"labels.txt": "x" * (5 << 20)}, "labels.txt of"),
@@ -153,12 +154,21 @@ def test_processor_settings_survive_a_round_trip(float_file, card):
         {"sequence_length": "8"},
         {"row_length": 0},
         {"settings": []},
+        {"parameters": True},
+        {"lengths": [8, 4]},
+        {"inputs": "images"},
     ],
 )
 def test_wrong_fields_are_refused(float_file, card, field):
     text = json.dumps(card.as_dict() | field)
     with pytest.raises(KerasBertError, match=next(iter(field))):
         metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}))
+
+
+def test_an_unknown_field_is_noted(float_file, card, capsys):
+    text = json.dumps(card.as_dict() | {"colour": "blue"})
+    assert metadata.read(_pack(float_file.read_bytes(), {"kerasbert.json": text}), "a.tflite").task == card.task
+    assert capsys.readouterr().err == "note: a.tflite, kerasbert.json: ignored 1 unknown key (colour)\n"
 
 
 def test_an_empty_labels_file_is_refused(float_file, card):

@@ -10,7 +10,6 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.question_answering.processor import QuestionAnswering
-from kerasbert.processors.registry import processor_settings
 
 SHORT = ("the film", "we saw a good book")
 LONG = ("the film", "it was so very good and we saw it in the end of a song")
@@ -393,17 +392,17 @@ def test_the_best_threshold(tokenizer):
 
 def test_settings_are_json_able_and_complete():
     processor = question_answering(stride=3, unit="character")
-    assert question_answering(**json.loads(json.dumps(processor_settings(processor)))) == processor
+    assert question_answering(**json.loads(json.dumps(processor.settings()))) == processor
 
 
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"no_answer": "false"}, "no_answer as True or False, received 'false'"),
-        ({"no_answer": None}, "no_answer as True or False, received None"),
-        ({"no_answer_threshold": "1"}, "no_answer_threshold as a number .*received '1'"),
-        ({"no_answer_threshold": float("nan")}, "no_answer_threshold as a number .*received nan"),
-        ({"no_answer_threshold": True}, "no_answer_threshold as a number .*received True"),
+        ({"no_answer": "false"}, "no_answer as true or false, received 'false'"),
+        ({"no_answer": None}, "no_answer as true or false, received None"),
+        ({"no_answer_threshold": "1"}, "no_answer_threshold as a number, received '1'"),
+        ({"no_answer_threshold": float("nan")}, "no_answer_threshold from .*received nan"),
+        ({"no_answer_threshold": True}, "no_answer_threshold as a number, received True"),
         ({"no_answer_threshold": 2.0**21}, "from -1048576 to 1048576"),
     ],
 )
