@@ -15,7 +15,7 @@ token, of the second one, and so on.
 - `NAME/pairs.jsonl.gz`: `first` and `second` (numbers of strings; null for none), `max_length` and `truncation`, and either `ids`, `types`,
   `offsets`, `texts` (0, 1, or -1 for special tokens around a text) and `truncated`, or `error`.
 - `NAME/windows.jsonl.gz`: `question` and `context` (numbers of strings), `length` and `stride` (null for the default), and `rows`: `ids`,
-  `types`, and `first`, `end` and `begin` of `kerasbert.processors.question_answering.span_windows.Window`.
+  `types`, and `first`, `end` and `begin` of `kerasbert.processors.span_windows.Window`.
 - `NAME/words.jsonl.gz`: `text` (number of a string) or `words` (several), and the arrays of `kerasbert.processors.words.Words`, with
   `first_tokens`.
 """
@@ -36,7 +36,7 @@ from benchmarks.common.record import ROOT
 from benchmarks.parity.tokenizer_parity import read_lines
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
-from kerasbert.processors.question_answering.span_windows import window_features
+from kerasbert.processors.span_windows import window_features
 from kerasbert.processors.words import words_of
 from kerasbert.text import Tokenizer, tokenizer_from_config
 from kerasbert.text.tokenizer_files import read_vocabulary

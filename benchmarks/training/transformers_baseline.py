@@ -165,7 +165,7 @@ class QuestionAnswering:
         return results
 
     def _scores(self, table) -> dict[str, float]:
-        from kerasbert.processors.question_answering.squad_scores import squad_scores
+        from kerasbert.processors.squad_scores import squad_scores
 
         encoded = self._encode(table)
         logits = outputs(self.model, self.tokenizer, self._rows(encoded), ("start_logits", "end_logits"))

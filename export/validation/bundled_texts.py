@@ -3,7 +3,7 @@
 from kerasbert.data import assistant
 from kerasbert.export.validation.data import Data
 from kerasbert.processors import Processor
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 
 _CONTEXT, _CHOICES = 6, 4  # sentences of a context, and of a choice
 

@@ -10,7 +10,7 @@ from kerasbert.data.entities import spans
 from kerasbert.export.validation.examples import Examples, RowOutputs
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.classification import SingleLabel
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 
 MAX_CHANGED = 50
 _MAX_CLASSES = 40

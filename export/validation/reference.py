@@ -18,7 +18,7 @@ from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import INPUTS, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.processors import Processor, make_processor
-from kerasbert.processors.question_answering.requested_settings import requested_answers
+from kerasbert.processors.requested import requested_answers
 from kerasbert.text import Tokenizer
 
 _PROCESSOR_OF_OUTPUT = {

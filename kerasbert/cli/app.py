@@ -64,7 +64,7 @@ def _requesting(task: str | None) -> contextlib.AbstractContextManager[None]:
     """Return the context of a command with `--task` for a folder; without the option nothing is imported."""
     if task is None:
         return contextlib.nullcontext()
-    from kerasbert.processors.requested_task import requesting_task
+    from kerasbert.processors.requested import requesting_task
 
     return requesting_task(task)
 

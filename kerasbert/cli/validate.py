@@ -77,7 +77,7 @@ def validate(
     from kerasbert.export.reporting.report import check_report_path
     from kerasbert.export.validation.validator import validate as run
     from kerasbert.files.own_files import REPORT
-    from kerasbert.processors.question_answering.requested_settings import requesting_answers
+    from kerasbert.processors.requested import requesting_answers
 
     if report is not None:
         check_report_path(report)

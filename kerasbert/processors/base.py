@@ -23,7 +23,8 @@ from kerasbert.processors.display import Display
 from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
 
-RawResult = Mapping[str, np.ndarray]
+RawResult = Mapping[str, np.ndarray]  # of one row: arrays by the name of the output
+RawResults = Sequence[RawResult]  # of all rows
 LARGEST = 1 << 20  # whole number of a setting
 
 
@@ -273,7 +274,7 @@ class Processor(Record):
         """
         return self.raw_result(outputs, features, row)
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         """Return one JSON-able prediction for each example.
 
         Args:
@@ -286,9 +287,7 @@ class Processor(Record):
         """
         raise NotImplementedError
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute the task's metrics by name; the first one chooses the best epoch.
 
         Args:
@@ -303,7 +302,7 @@ class Processor(Record):
         raise NotImplementedError
 
     def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> Contributions | None:
         """Compute the contribution of each example to the first of `metrics`; None where it is unknown.
 
@@ -319,7 +318,7 @@ class Processor(Record):
         return None
 
     def confidences(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the probability of each example's prediction, and whether it is right; None where predictions have none.
 
@@ -335,7 +334,7 @@ class Processor(Record):
         return None
 
     def class_metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         """Compute precision and recall of each class or entity type; empty for a processor without classes.
 
@@ -400,12 +399,12 @@ def check_same_number(y: Sized, examples: Sized, noun: str = "labels") -> None:
         raise KerasBertError(f"expected one of the {noun} for each text, received {len(y)} for {len(examples)} texts")
 
 
-def concatenate(raw_results: Sequence[RawResult], name: str) -> np.ndarray:
+def concatenate(raw_results: RawResults, name: str) -> np.ndarray:
     """Return one output of all rows, `(n, width)`."""
     return np.concatenate([raw_result[name] for raw_result in raw_results])
 
 
-def check_finite(raw_results: Sequence[RawResult]) -> None:
+def check_finite(raw_results: RawResults) -> None:
     """Check that outputs have neither NaN nor infinity, which would make metrics those of a random class.
 
     Raises:

@@ -15,7 +15,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
 from kerasbert.processors import class_metrics, metrics
 from kerasbert.processors.arrays import as_array
-from kerasbert.processors.base import Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.base import Processor, RawResults, check_same_number, concatenate
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record, likeliest_classes, pair_cell
@@ -69,7 +69,7 @@ class TextProcessor(Processor):
         """Encode a user's labels as numbers, one entry for each text."""
         raise NotImplementedError
 
-    def table(self, raw_results: Sequence[RawResult]) -> np.ndarray:
+    def table(self, raw_results: RawResults) -> np.ndarray:
         """Return the outputs of all rows, `(rows, width)`."""
         return concatenate(raw_results, self.outputs[0])
 
@@ -119,7 +119,7 @@ class SingleLabel(TextProcessor):
         classes = classes_of_numbers(self.known_labels, y.tolist(), range(len(y)), written=False)
         return np.array(classes, np.int32).reshape(-1)
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         return [self._prediction(row) for row in self.table(raw_results)]
 
     def _prediction(self, row: np.ndarray) -> dict[str, Any]:
@@ -127,9 +127,7 @@ class SingleLabel(TextProcessor):
         probabilities = dict(zip(names, map(float, row), strict=True))
         return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         outputs = self.table(raw_results)
         truth, predicted = self.encode_labels(y, examples, features), outputs.argmax(axis=1)
         accuracy = {"accuracy": metrics.accuracy(truth, predicted)}
@@ -137,21 +135,19 @@ class SingleLabel(TextProcessor):
             return {**accuracy, "F1": metrics.f1(truth == 1, predicted == 1), "MCC": metrics.matthews(truth, predicted)}
         return {**accuracy, "macro F1": metrics.macro_f1(truth, predicted)}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results).argmax(axis=1)
         share, label = most_frequent(truth)
         return Ratio.of_decisions(truth == predicted, share, self.labels[label] if self.labels else str(label))
 
     def confidences(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[np.ndarray, np.ndarray]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
         return outputs.max(axis=1), truth == outputs.argmax(axis=1)
 
     def class_metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
         return class_metrics.of_classes(truth, outputs.argmax(axis=1), self.class_names(outputs.shape[1]))
@@ -196,28 +192,24 @@ class MultiLabel(TextProcessor):
             raise KerasBertError(f"expected a list with the labels of each text, received {type(y).__name__}")
         return LabelSet(self.known_labels).multi_hot(y)
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         return [self._prediction(row) for row in self.table(raw_results)]
 
     def _prediction(self, row: np.ndarray) -> dict[str, Any]:
         probabilities = dict(zip(self.class_names(len(row)), map(float, row), strict=True))
         return {"labels": [name for name, p in probabilities.items() if p >= 0.5], "probabilities": probabilities}
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
         same = ((outputs >= 0.5) == (truth > 0)).all(axis=1)
         return {"micro F1": metrics.micro_f1(truth, outputs), "exact match": float(np.mean(same))}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
         return Ratio(2 * (truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1))
 
     def class_metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
         return class_metrics.of_label_sets(truth, predicted, self.class_names(truth.shape[1]))
@@ -237,18 +229,14 @@ class Regression(TextProcessor):
     def numbers(self, y: Any) -> np.ndarray:
         return LabelSet.to_scores(y)
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         return [{"score": float(row[0])} for row in self.table(raw_results)]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
         return {"Spearman": metrics.spearman(truth, predicted), "Pearson": metrics.pearson(truth, predicted)}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
         return Correlation(metrics.ranks(truth), metrics.ranks(predicted))
 

@@ -12,7 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
 from kerasbert.processors import metrics
 from kerasbert.processors.arrays import as_finite_numbers
-from kerasbert.processors.base import LARGEST, Processor, RawResult, check_same_number, concatenate
+from kerasbert.processors.base import LARGEST, Processor, RawResults, check_same_number, concatenate
 from kerasbert.processors.contributions import Contributions, Correlation, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
@@ -113,7 +113,7 @@ class Embedding(Processor):
             raise KerasBertError(f"expected target vectors of shape (rows, {self.width}), received {y.shape}")
         return y
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         """Return one vector for each text, or both vectors and their cosine for each pair."""
         if features.group == 1:
             return [{"vector": raw_result["embedding"][0]} for raw_result in raw_results]
@@ -121,9 +121,7 @@ class Embedding(Processor):
         cosines = metrics.cosine(vectors[:, 0], vectors[:, 1])
         return [{"cosine": float(c), "vectors": pair} for c, pair in zip(cosines, vectors, strict=True)]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute the correlation of pairs' cosines with y, or the mean cosine of single texts with their target vectors."""
         vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
         if features.group == 1:
@@ -131,9 +129,7 @@ class Embedding(Processor):
         cosines = _cosines(vectors)
         return {"Spearman": metrics.spearman(truth, cosines), "Pearson": metrics.pearson(truth, cosines)}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         vectors, truth = concatenate(raw_results, "embedding"), self.encode_labels(y, examples, features)
         if features.group == 1:
             return Ratio.of_decisions(metrics.cosine(truth, vectors))

@@ -10,7 +10,7 @@ import numpy as np
 from kerasbert.data.reading import read_plain_texts
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
-from kerasbert.processors.base import LARGEST, Processor, RawResult, concatenate
+from kerasbert.processors.base import LARGEST, Processor, RawResult, RawResults, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
@@ -191,7 +191,7 @@ class MaskedWords(Processor):
             row, token = int(masks.argmin()), features.alignment[0].tokenizer.mask_token
             raise KerasBertError(f"row {row}: expected a text with {token}, received none in {examples[row][:40]!r}")
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         self.check_masks(examples, features)
         predictions = [{"text": text, "masks": []} for text in examples]
         for number, alignment, raw_result in zip(features.example, features.alignment, raw_results, strict=True):
@@ -216,9 +216,7 @@ class MaskedWords(Processor):
         best = np.argsort(-probabilities, kind="stable")[: self.top]
         return [{"word": readable(tokenizer, int(i)), "probability": float(probabilities[i])} for i in best]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute `masked accuracy`, and the `perplexity` of the right words, over the masks of `scoring_features`."""
         if y is not None:
             self.encode_labels(y, examples, features)
@@ -228,9 +226,7 @@ class MaskedWords(Processor):
         surprisal = -np.log(np.maximum(right, np.finfo(np.float32).tiny))
         return {"masked accuracy": float(np.mean(right > other)), "perplexity": math.exp(surprisal.mean())}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         correct = [raw_result["logits"][:, 0] > raw_result["logits"][:, 1] for raw_result in raw_results]
         parts, wholes = (np.array([count(row) for row in correct], np.float64) for count in (np.sum, np.size))
         return Ratio(np.bincount(features.example, parts), np.bincount(features.example, wholes))

@@ -11,7 +11,7 @@ from kerasbert.arguments import is_sized, shown
 from kerasbert.data.reading import read_prompts
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import Processor, RawResult, check_same_number
+from kerasbert.processors.base import Processor, RawResult, RawResults, check_same_number
 from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import WHOLE, Features, TokenLists
@@ -87,21 +87,17 @@ class MultipleChoice(Processor):
         """Select one decision for each question: the probabilities of its choices, `(1, choices)`."""
         return {"logits": softmax(self.raw_result(outputs, features, row)["logits"].T)}
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         return [
             _prediction(choices, raw_result["logits"][:, 0])
             for (_, choices), raw_result in zip(examples, raw_results, strict=True)
         ]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         best = [raw_result["logits"][:, 0].argmax() for raw_result in raw_results]
         return {"accuracy": metrics.accuracy(self.encode_labels(y, examples, features), best)}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth = self.encode_labels(y, examples, features)
         share, choice = most_frequent(truth)
         predicted = [raw_result["logits"][:, 0].argmax() for raw_result in raw_results]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import RawResult, check_same_number, concatenate
+from kerasbert.processors.base import RawResult, RawResults, check_same_number, concatenate
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.features import IGNORED, Features
@@ -72,15 +72,13 @@ class PretrainingPairs(MaskedWords):
         words = self.raw_result_at(outputs[self.outputs[0]][masks.index], features, row)
         return {**words, "pair": outputs[self.pair_output][np.newaxis]}
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         raise KerasBertError(
             "expected packed inputs to predict with the heads of pretraining, received texts; kb.MaskedLM (--task masked-lm) "
             "fills masks and kb.NextSentencePredictor (--task next-sentence) judges pairs, from the same folder"
         )
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute those of `MaskedWords`, and `pair accuracy`."""
         pairs = concatenate(raw_results, "pair").argmax(axis=1)
         truth = self.encode_labels(y, examples, features)[self.pair_output]
@@ -144,7 +142,7 @@ class ReplacedTokens(MaskedWords):
     def check_masks(self, examples: Sequence[str], features: Features) -> None:
         """Do nothing: texts need no masks."""
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         """Return for each text its `tokens`, each with the `probability` that it was replaced."""
         predictions: list[dict[str, Any]] = [{"text": text, "tokens": []} for text in examples]
         rows = zip(features.example, features.token_lists.input_ids, features.alignment, raw_results, strict=True)
@@ -155,16 +153,12 @@ class ReplacedTokens(MaskedWords):
             predictions[number]["tokens"] += [{"token": name, "probability": value} for name, value in found]
         return predictions
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute `F1` of replaced tokens and `token accuracy`, over the tokens of `scoring_features`."""
         truth, found = self._decisions(features, raw_results)
         return {"F1": metrics.f1(truth, found), "token accuracy": metrics.accuracy(truth, found)}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         parts = [self._decisions(features, raw_results, row) for row in range(len(features))]
         both = np.array([2 * np.sum(truth & found) for truth, found in parts], np.float64)
         either = np.array([np.sum(truth) + np.sum(found) for truth, found in parts], np.float64)
@@ -172,7 +166,7 @@ class ReplacedTokens(MaskedWords):
 
     @staticmethod
     def _decisions(
-        features: Features, raw_results: Sequence[RawResult], row: int | None = None
+        features: Features, raw_results: RawResults, row: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return whether each token was replaced, and whether the model says so."""
         rows = range(len(features)) if row is None else [row]

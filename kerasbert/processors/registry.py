@@ -16,8 +16,8 @@ _CLASSES = {
     "multi_label": ("kerasbert.processors.classification", "MultiLabel"),
     "regression": ("kerasbert.processors.classification", "Regression"),
     "embedding": ("kerasbert.processors.embedding", "Embedding"),
-    "tagging": ("kerasbert.processors.token_classification.processor", "Tagging"),
-    "question_answering": ("kerasbert.processors.question_answering.processor", "QuestionAnswering"),
+    "tagging": ("kerasbert.processors.tagging", "Tagging"),
+    "question_answering": ("kerasbert.processors.question_answering", "QuestionAnswering"),
     "multiple_choice": ("kerasbert.processors.multiple_choice", "MultipleChoice"),
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
 }

@@ -8,7 +8,7 @@ from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import read_own_config
-from kerasbert.processors.requested_task import RequestedTask, requested_task
+from kerasbert.processors.requested import RequestedTask, requested_task
 from kerasbert.tasks import TASKS
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.pretrained import from_folder

@@ -15,8 +15,8 @@ from kerasbert.layers.quantization.activation_quantizers import activation_quant
 from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.processors.base import check_finite
-from kerasbert.processors.question_answering.gold_answers import right_answers
-from kerasbert.processors.question_answering.processor import QuestionAnswering
+from kerasbert.processors.gold_answers import right_answers
+from kerasbert.processors.question_answering import QuestionAnswering
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.inference import Report
@@ -30,7 +30,7 @@ class QuestionAnswerer(Task):
     """The start and the end of an answer (Devlin et al. 2018, section 4.2).
 
     Calling it returns `start_logits` and `end_logits`, `(batch, length)` each. `fit`, `predict` and `score` take questions with contexts;
-    see `kerasbert.processors.question_answering.processor.QuestionAnswering`.
+    see `kerasbert.processors.question_answering.QuestionAnswering`.
 
     Args:
         encoder: The encoder.

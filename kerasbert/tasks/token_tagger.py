@@ -19,7 +19,7 @@ from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
 from kerasbert.text import Tokenizer
@@ -30,7 +30,7 @@ class TokenTagger(Task):
     """A Dense layer on every token (Devlin et al. 2018, section 5.3). Calling it returns logits `(batch, length, labels)`.
 
     `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities; see
-    `kerasbert.processors.token_classification.processor.Tagging`. For packed inputs, y is int `(rows, length)`, -100 at tokens without a
+    `kerasbert.processors.tagging.Tagging`. For packed inputs, y is int `(rows, length)`, -100 at tokens without a
     class.
 
     Args:

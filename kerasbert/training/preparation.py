@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.recommended import settled
 

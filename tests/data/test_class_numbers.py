@@ -6,7 +6,7 @@ import pytest
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.classification import MultiLabel, SingleLabel
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 
 STARS = ("1 star", "2 stars", "3 stars", "4 stars", "5 stars")
 RANKS = ("top 1", "top 2", "rest")

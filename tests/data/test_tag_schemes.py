@@ -8,7 +8,7 @@ from kerasbert.data.conll import read_conll
 from kerasbert.data.entities import SCHEMES, convert_tags, scheme_of, spans
 from kerasbert.data.tag_schemes import recognize_tags
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.tagging import Tagging
 
 # Entities of seqeval 1.2.2 (strict, IOBES) after M- and W- are written as I- and S-.
 BMES = ["B-PER", "E-PER", "B-PER", "M-PER", "M-PER", "E-PER", "S-LOC", "S-LOC", "O"]

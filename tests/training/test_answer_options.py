@@ -1,7 +1,7 @@
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.question_answering.processor import QuestionAnswering
+from kerasbert.processors.question_answering import QuestionAnswering
 from kerasbert.training import TrainConfig
 from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
 

@@ -16,9 +16,9 @@ from kerasbert.export.validation.comparison import Evidence, Metric
 from kerasbert.export.validation.verdict import judge
 from kerasbert.processors import RawResult
 from kerasbert.processors.contributions import Ratio
-from kerasbert.processors.question_answering.processor import QuestionAnswering, answer_texts
-from kerasbert.processors.question_answering.span_windows import LONGEST_QUESTION
-from kerasbert.processors.question_answering.squad_scores import f1, squad_scores, units
+from kerasbert.processors.question_answering import QuestionAnswering, answer_texts
+from kerasbert.processors.span_windows import LONGEST_QUESTION
+from kerasbert.processors.squad_scores import f1, squad_scores, units
 
 LENGTH = 384  # tokens a row, a constant of the client
 # The client combines its best first with its best last tokens, and knows no longer answer.

@@ -12,7 +12,7 @@ from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.processors import PROCESSORS, Processor, make_processor
 from kerasbert.processors.registry import TASK_NAMES
-from kerasbert.processors.requested_task import requested_task
+from kerasbert.processors.requested import requested_task
 
 
 def read_processor(model: str | os.PathLike) -> Processor | None:

@@ -7,8 +7,8 @@ import pytest
 from kerasbert.export.backends.client_tools.conversion_note import client_note
 from kerasbert.export.tflite.metadata import TEXT, Metadata
 from kerasbert.processors.classification import Regression, SingleLabel
-from kerasbert.processors.question_answering.processor import QuestionAnswering
-from kerasbert.processors.token_classification.processor import Tagging
+from kerasbert.processors.question_answering import QuestionAnswering
+from kerasbert.processors.tagging import Tagging
 from kerasbert.text import ClientWordPiece, WordPiece
 from kerasbert.text.client_differences import _readable, differences
 

@@ -9,7 +9,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
-from kerasbert.processors.question_answering.processor import QuestionAnswering
+from kerasbert.processors.question_answering import QuestionAnswering
 
 SHORT = ("the film", "we saw a good book")
 LONG = ("the film", "it was so very good and we saw it in the end of a song")

@@ -3,7 +3,7 @@
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.question_answering.squad_scores import best_threshold, exact_match, f1, squad_scores, units
+from kerasbert.processors.squad_scores import best_threshold, exact_match, f1, squad_scores, units
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from kerasbert.data.entities import (
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
 from kerasbert.processors.features import IGNORED, Features
-from kerasbert.processors.token_classification.written_tags import check_list, is_list, is_number, tags_of_entities
 from kerasbert.processors.words import words_of
+from kerasbert.processors.written_tags import check_list, is_list, is_number, tags_of_entities
 
 _LISTED = 12  # tags that an error lists
 

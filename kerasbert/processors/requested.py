@@ -1,16 +1,19 @@
-"""The task that a user names for a folder: `task=` of `load_task`, and `--task` of the commands."""
+"""What a command asks of the models that it loads: their task (`--task`), and the settings of the answers of a validation's reference."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.registry import TASK_NAMES, train_tasks
 from kerasbert.suggestions import nearest
 
 _PRETRAINING = ("Pretrainer", "ReplacedTokenDetector")  # without a processor
-_requested: ContextVar["RequestedTask | None"] = ContextVar("kerasbert_requested_task", default=None)
+_task: ContextVar["RequestedTask | None"] = ContextVar("kerasbert_requested_task", default=None)
+_answers: ContextVar[Mapping[str, Any] | None] = ContextVar("kerasbert_requested_answers", default=None)
+ValueT = TypeVar("ValueT")
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,7 @@ class RequestedTask:
         return {"problem": str(self.processor)} if chosen else {}
 
 
-@contextlib.contextmanager
-def requesting_task(name: str | None) -> Iterator[None]:
+def requesting_task(name: str | None) -> contextlib.AbstractContextManager[None]:
     """Load folders as this task while the block runs, where the call of `load_task` names none.
 
     Args:
@@ -63,13 +65,32 @@ def requesting_task(name: str | None) -> Iterator[None]:
     Raises:
         KerasBertError: When there is no such task.
     """
-    token = _requested.set(None if name is None else RequestedTask.of(name))
-    try:
-        yield
-    finally:
-        _requested.reset(token)
+    return _requesting(_task, None if name is None else RequestedTask.of(name))
 
 
 def requested_task() -> RequestedTask | None:
     """Return the task of the `requesting_task` block, or None."""
-    return _requested.get()
+    return _task.get()
+
+
+def requesting_answers(settings: Mapping[str, Any]) -> contextlib.AbstractContextManager[None]:
+    """Open references that answer questions with these settings while the block runs.
+
+    Args:
+        settings: Settings of `QuestionAnswering` by name, in place of the folder's.
+    """
+    return _requesting(_answers, settings)
+
+
+def requested_answers() -> Mapping[str, Any]:
+    """Return the settings of the `requesting_answers` block; none outside of one."""
+    return _answers.get() or {}
+
+
+@contextlib.contextmanager
+def _requesting(variable: ContextVar[ValueT], value: ValueT) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kerasbert.processors.base import RawResult
-from kerasbert.processors.question_answering.span_windows import Window
+from kerasbert.processors.span_windows import Window
 
 
 class ScoredSpan(NamedTuple):

@@ -10,15 +10,15 @@ from kerasbert.arguments import shown
 from kerasbert.data.reading import read_questions
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
-from kerasbert.processors.base import LARGEST, Processor, RawResult, check_same_number
+from kerasbert.processors.base import LARGEST, Processor, RawResult, RawResults, check_same_number
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import Features
+from kerasbert.processors.gold_answers import right_answers
 from kerasbert.processors.metrics import softmax
-from kerasbert.processors.question_answering.gold_answers import right_answers
-from kerasbert.processors.question_answering.span_search import ScoredSpan, best_spans
-from kerasbert.processors.question_answering.span_windows import questions_fit, window_features
-from kerasbert.processors.question_answering.squad_scores import UNITS, best_threshold, f1, squad_scores
+from kerasbert.processors.span_search import ScoredSpan, best_spans
+from kerasbert.processors.span_windows import questions_fit, window_features
+from kerasbert.processors.squad_scores import UNITS, best_threshold, f1, squad_scores
 from kerasbert.processors.texts import split_pairs
 from kerasbert.text import Tokenizer
 from kerasbert.text.strings import as_strings
@@ -54,7 +54,7 @@ class QuestionAnswering(Processor):
         no_answer: Whether a question may have no answer.
         no_answer_threshold: The margin by which the score of no answer must exceed that of the best span; see `best_threshold`.
         unit: Unit of the metrics, "word" (English, as SQuAD) or "character" (Chinese, Japanese, Korean); see
-            `kerasbert.processors.question_answering.squad_scores`.
+            `kerasbert.processors.squad_scores`.
 
     Raises:
         KerasBertError: When a setting cannot be used.
@@ -138,7 +138,7 @@ class QuestionAnswering(Processor):
         """Select one decision a row for each end of the answer: the probabilities of its positions, `(1, length)`."""
         return {name: softmax(logits) for name, logits in self.raw_result(outputs, features, row).items()}
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         """Return the best answer to each question.
 
         A prediction has `answer`, `start` and `end` in characters, `score` (the sum of both logits), `probability` (among the `best`),
@@ -147,21 +147,17 @@ class QuestionAnswering(Processor):
         all_spans = self._best_spans(features, raw_results)
         return [self._prediction(context, *spans) for (_, context), spans in zip(examples, all_spans, strict=True)]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute the metrics of SQuAD; for packed inputs, the fractions of rows with the right positions.
 
-        See `kerasbert.processors.question_answering.squad_scores`.
+        See `kerasbert.processors.squad_scores`.
         """
         if not len(features.alignment):
             return _position_scores(self.encode_labels(y, examples, features), raw_results)
         answers = [prediction["answer"] for prediction in self.predictions(examples, features, raw_results)]
         return squad_scores(answer_texts(y, examples), answers, self.unit)
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         if not len(features.alignment):
             start, end = _correct_positions(self.encode_labels(y, examples, features), raw_results)
             return Ratio.of_decisions(start & end)
@@ -182,7 +178,7 @@ class QuestionAnswering(Processor):
         return replace(self, n_best=max(top_k, self.n_best))
 
     def best_threshold(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[float, float]:
         """Return the `no_answer_threshold` with the highest F1 on this data, and that F1."""
         answers, margins = [], []
@@ -193,7 +189,7 @@ class QuestionAnswering(Processor):
         threshold, best_f1 = best_threshold(answer_texts(y, examples), answers, margins, self.unit)
         return float(np.clip(threshold, -LARGEST, LARGEST)), best_f1
 
-    def _best_spans(self, features: Features, raw_results: Sequence[RawResult]) -> list[tuple[list[ScoredSpan], float]]:
+    def _best_spans(self, features: Features, raw_results: RawResults) -> list[tuple[list[ScoredSpan], float]]:
         """Return the best spans for each question, and the score of no answer."""
         return [
             best_spans(
@@ -241,13 +237,13 @@ def answer_texts(y: Any, examples: Sequence) -> list[list[str]]:
     return [[answer.text for answer in answers] for answers in right_answers(y, examples)]
 
 
-def _position_scores(labels: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> dict[str, float]:
+def _position_scores(labels: Mapping[str, np.ndarray], raw_results: RawResults) -> dict[str, float]:
     start, end = _correct_positions(labels, raw_results)
     correct = {"exact match": start & end, "start accuracy": start, "end accuracy": end}
     return {name: float(rows.mean()) for name, rows in correct.items()}
 
 
-def _correct_positions(labels: Mapping[str, np.ndarray], raw_results: Sequence[RawResult]) -> list[np.ndarray]:
+def _correct_positions(labels: Mapping[str, np.ndarray], raw_results: RawResults) -> list[np.ndarray]:
     """Return whether the first and the last token of each row is right, two bool arrays `(rows,)`."""
     return [
         np.array([raw_result[name][0].argmax() for raw_result in raw_results]) == positions

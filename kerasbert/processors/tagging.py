@@ -14,15 +14,15 @@ from kerasbert.data.reading import read_tags
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
 from kerasbert.processors import class_metrics
-from kerasbert.processors.base import LARGEST, Processor, RawResult
+from kerasbert.processors.base import LARGEST, Processor, RawResult, RawResults
 from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.contributions import Contributions, Ratio, most_frequent
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, Features
-from kerasbert.processors.token_classification.tag_set import TagSet
-from kerasbert.processors.token_classification.word_windows import WordWindow, leads, word_features
-from kerasbert.processors.token_classification.written_tags import in_order, is_number, written_tags
+from kerasbert.processors.tag_set import TagSet
+from kerasbert.processors.word_windows import WordWindow, leads, word_features
 from kerasbert.processors.words import Words, words_of
+from kerasbert.processors.written_tags import in_order, is_number, written_tags
 from kerasbert.text import Tokenizer
 from kerasbert.text.strings import as_strings
 
@@ -161,7 +161,7 @@ class Tagging(Processor):
             return {"probabilities": probabilities[: features.lengths[row]]}
         return {"probabilities": probabilities[features.alignment[row].positions]}
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: Sequence[RawResult]) -> list:
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         """Return the tags and entities of each sentence.
 
         A prediction has `words`, `tags`, and `entities`: `label`, `text`, `start` and `end` in characters, and `score`, the mean of the
@@ -172,9 +172,7 @@ class Tagging(Processor):
             for rows in features.by_example()
         ]
 
-    def metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> dict[str, float]:
+    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute `entity_scores`; `tag accuracy` is the first if tags mark no entities.
 
         For packed inputs they are over the tokens with a label.
@@ -184,9 +182,7 @@ class Tagging(Processor):
             return scores
         return {name: scores[name] for name in sorted(scores, key=lambda name: name != "tag accuracy")}
 
-    def contributions(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
-    ) -> Contributions:
+    def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth, predicted = self._label_and_predicted_tags(y, examples, features, raw_results)
         if self.tags.scheme is not None:
             counts = np.array([entity_counts(*pair) for pair in zip(truth, predicted, strict=True)], np.float64)
@@ -196,13 +192,13 @@ class Tagging(Processor):
         return Ratio(np.array(correct, np.float64), np.array([len(row) for row in truth], np.float64), share, str(tag))
 
     def class_metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         tags = self._label_and_predicted_tags(y, examples, features, raw_results)
         return class_metrics.of_tags(*tags) if self.tags.scheme is None else class_metrics.of_entities(*tags)
 
     def _label_and_predicted_tags(
-        self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
+        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[list[list[str]], list[list[str]]]:
         """Return the labels and the predictions of each sentence as tags; for packed inputs, those of the tokens with a label."""
         if len(features.alignment):
@@ -216,7 +212,7 @@ class Tagging(Processor):
         usual = self.tags.with_usual_outside
         return list(map(usual, truth)), list(map(usual, predicted))
 
-    def _prediction(self, windows: Sequence[WordWindow], raw_results: Sequence[RawResult]) -> dict[str, Any]:
+    def _prediction(self, windows: Sequence[WordWindow], raw_results: RawResults) -> dict[str, Any]:
         sentence = windows[0].sentence
         tags, scores = [self.tags.outside] * len(sentence), np.ones(len(sentence))
         for window, raw_result in zip(windows, raw_results, strict=True):
