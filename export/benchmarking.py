@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from kerasbert.arguments import check_path
-from kerasbert.cleanup import temporary_folder
 from kerasbert.console.numbers import format_bytes, format_seconds
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.data.sampling import spread
@@ -25,6 +24,7 @@ from kerasbert.export.runtime.onnx_model import ONNX
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import read_json_object
 
 WORKER = "kerasbert.export.runtime.benchmark_worker"

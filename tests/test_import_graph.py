@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 # From the bottom up: a module may import from its own layer and from the layers above it in this list.
 LAYERS = (
     ("errors", "arguments", "suggestions", "values", "optional", "memory", "model_names", "children", "facades"),
-    ("capture", "cleanup", "console", "files", "ids", "sharing"),
+    ("capture", "console", "files", "ids", "sharing"),
     ("text", "layers"),
     ("data",),
     ("processors",),

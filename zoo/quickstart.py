@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.console.tables import Table
 from kerasbert.data import assistant
 from kerasbert.data.assistant import AssistantSplit
 from kerasbert.errors import KerasBertError
@@ -20,6 +18,7 @@ from kerasbert.files.model_folder import is_replaceable
 from kerasbert.files.own_files import REPORT, SUMMARY, check_own, marked_json
 from kerasbert.zoo import small_model
 from kerasbert.zoo.progress import Step, Steps
+from kerasbert.zoo.quickstart_report import ModelRow, Summary, write_report
 
 if TYPE_CHECKING:  # tasks need TensorFlow
     from kerasbert.export.benchmarking import Benchmark
@@ -30,7 +29,6 @@ BATCH_SIZE = 32
 EPOCHS, QAT_EPOCHS = 10, 4
 LEARNING_RATE, QAT_LEARNING_RATE = 5e-4, 1e-4
 RECIPES = ("float32", "dynamic_wi8_afp32", "static_wi8_ai8")
-COLUMNS = ("model", "size", "test accuracy", "agreement with Keras", "latency p50")
 EXAMPLES = (
     "could you get me up at half past five",
     "it is freezing, what will tomorrow be like",
@@ -39,70 +37,6 @@ EXAMPLES = (
 )
 
 Examples = tuple[list[str], list[str]]  # texts and their intents
-
-
-@dataclass(frozen=True)
-class ModelRow:
-    """One line of the result.
-
-    Attributes:
-        model: the model's name.
-        size: bytes of its file.
-        dev_accuracy: accuracy on the dev split; None for a file.
-        test_accuracy: accuracy on the test split.
-        agreement: fraction of test rows on which a file predicts the same class as its Keras model; None for a Keras model.
-        latency: median seconds of a file for one text on one thread; None for a Keras model.
-    """
-
-    model: str
-    size: int
-    dev_accuracy: float | None
-    test_accuracy: float
-    agreement: float | None = None
-    latency: float | None = None
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Results of the quickstart.
-
-    Attributes:
-        models: the Keras models, then the files.
-        predictions: (text, intent, probability) of the int8 file.
-        history: phase (`float`, `int8`) -> metric -> one value for each epoch.
-        verdicts: recipe -> verdict of the file's validation.
-        report: path of the HTML report.
-        seconds: duration of the whole run.
-    """
-
-    models: tuple[ModelRow, ...]
-    predictions: tuple[tuple[str, str, float], ...]
-    history: dict[str, dict[str, list[float]]]
-    verdicts: dict[str, str]
-    report: str
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        """True if every file passed its validation."""
-        return set(self.verdicts.values()) == {"passed"}
-
-    def cells(self) -> list[tuple[str, ...]]:
-        """Return the models as table cells, in the order of `COLUMNS`."""
-        return [
-            (
-                row.model,
-                format_bytes(row.size),
-                f"{row.test_accuracy:.1%}",
-                "-" if row.agreement is None else f"{row.agreement:.1%}",
-                format_seconds(row.latency),
-            )
-            for row in self.models
-        ]
-
-    def table(self) -> Table:
-        """Return the models as a table."""
-        return Table(COLUMNS, self.cells())
 
 
 @dataclass(frozen=True)
@@ -159,7 +93,9 @@ def run(
             report=str(out / "report.html"),
             seconds=time.monotonic() - start,
         )
-        _write_results(summary, reports, benchmarks, files["static_wi8_ai8"], out / "summary.json")
+        write_report(summary, reports, benchmarks, files["static_wi8_ai8"])
+        with atomic_file(out / "summary.json") as partial:
+            partial.write_text(marked_json(SUMMARY, {**asdict(summary), "ok": summary.ok}), encoding="utf-8")
         step.result = summary.report
     return summary
 
@@ -343,17 +279,3 @@ def _file_row(path: Path, report: ValidationReport, benchmark: "Benchmark") -> M
         agreement=check.outputs[0].agreement,
         latency=benchmark.measurements[0].latency.p50,
     )
-
-
-def _write_results(
-    summary: Summary,
-    reports: Mapping[str, ValidationReport],
-    benchmarks: Mapping[str, "Benchmark"],
-    int8_file: Path,
-    summary_file: Path,
-) -> None:
-    from kerasbert.zoo.quickstart_report import write_report
-
-    write_report(summary, reports, benchmarks, int8_file)
-    with atomic_file(summary_file) as partial:
-        partial.write_text(marked_json(SUMMARY, {**asdict(summary), "ok": summary.ok}), encoding="utf-8")

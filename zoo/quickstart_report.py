@@ -1,22 +1,86 @@
-"""The quickstart's results as one self-contained HTML page."""
+"""The quickstart's results, and their report: one self-contained HTML page."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kerasbert.console import tables
+from kerasbert.console.numbers import format_bytes, format_seconds
 from kerasbert.export.benchmarking import Benchmark
 from kerasbert.export.inspection import inspect
 from kerasbert.export.reporting.report import Bars, Lines, Table, write_html
 from kerasbert.export.validation.checks import ValidationReport
 
-if TYPE_CHECKING:  # that module imports this one
-    from kerasbert.zoo.quickstart import Summary
-
+COLUMNS = ("model", "size", "test accuracy", "agreement with Keras", "latency p50")
 _PHASES = {"float": "float", "int8": "8-bit training"}
 
 
+@dataclass(frozen=True)
+class ModelRow:
+    """One line of the result.
+
+    Attributes:
+        model: the model's name.
+        size: bytes of its file.
+        dev_accuracy: accuracy on the dev split; None for a file.
+        test_accuracy: accuracy on the test split.
+        agreement: fraction of test rows on which a file predicts the same class as its Keras model; None for a Keras model.
+        latency: median seconds of a file for one text on one thread; None for a Keras model.
+    """
+
+    model: str
+    size: int
+    dev_accuracy: float | None
+    test_accuracy: float
+    agreement: float | None = None
+    latency: float | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Results of the quickstart.
+
+    Attributes:
+        models: the Keras models, then the files.
+        predictions: (text, intent, probability) of the int8 file.
+        history: phase (`float`, `int8`) -> metric -> one value for each epoch.
+        verdicts: recipe -> verdict of the file's validation.
+        report: path of the HTML report.
+        seconds: duration of the whole run.
+    """
+
+    models: tuple[ModelRow, ...]
+    predictions: tuple[tuple[str, str, float], ...]
+    history: dict[str, dict[str, list[float]]]
+    verdicts: dict[str, str]
+    report: str
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """True if every file passed its validation."""
+        return set(self.verdicts.values()) == {"passed"}
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return the models as table cells, in the order of `COLUMNS`."""
+        return [
+            (
+                row.model,
+                format_bytes(row.size),
+                f"{row.test_accuracy:.1%}",
+                "-" if row.agreement is None else f"{row.agreement:.1%}",
+                format_seconds(row.latency),
+            )
+            for row in self.models
+        ]
+
+    def table(self) -> tables.Table:
+        """Return the models as a table."""
+        return tables.Table(COLUMNS, self.cells())
+
+
 def write_report(
-    summary: "Summary", reports: Mapping[str, ValidationReport], benchmarks: Mapping[str, Benchmark], int8_file: Path
+    summary: Summary, reports: Mapping[str, ValidationReport], benchmarks: Mapping[str, Benchmark], int8_file: Path
 ) -> Path:
     """Write the report: a comparison of the models, their training curves, and the validation of the int8 file.
 
@@ -76,7 +140,7 @@ def _verdict(report: ValidationReport) -> tuple[str, str, str]:
     return report.model, report.verdict, ", ".join(f"{check.name} {check.status}" for check in report.checks)
 
 
-def _predictions(summary: "Summary") -> list[tuple[str, str, str]]:
+def _predictions(summary: Summary) -> list[tuple[str, str, str]]:
     return [(text, intent, f"{probability:.1%}") for text, intent, probability in summary.predictions]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.data.sampling import spread
 from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.environments.arm64 import PROCESSORS, CpuModel
@@ -14,6 +13,7 @@ from kerasbert.export.backends.environments.known import ARM64
 from kerasbert.export.backends.operators_alone import OperatorsAlone, extract_integer_dense
 from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.files.cleanup import temporary_folder
 
 NAME = "arm64"
 WORKER = Path(__file__).parent / "subprocesses" / "runtime_worker.py"

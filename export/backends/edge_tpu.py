@@ -11,7 +11,6 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.cpu import check_kernels
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
@@ -27,6 +26,7 @@ from kerasbert.export.runtime.partitioned_model import compiled_path, host_path
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.examples import RowOutputs
+from kerasbert.files.cleanup import temporary_folder
 
 COMPILER = "edgetpu_compiler"
 WORKER = "kerasbert.export.backends.subprocesses.edge_tpu_worker"

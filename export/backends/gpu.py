@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
@@ -18,6 +17,7 @@ from kerasbert.export.backends.subprocesses.process import ProcessResult, run_mo
 from kerasbert.export.tflite.arithmetic import FP16, FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
 from kerasbert.export.validation.examples import RowOutputs
+from kerasbert.files.cleanup import temporary_folder
 
 WORKER = "kerasbert.export.backends.subprocesses.gpu_worker"
 # Which Vulkan driver: the system's own choice first, then software ones by their manifest.

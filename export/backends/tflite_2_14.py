@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
 from kerasbert.export.backends.environments.known import TFLITE_2_14
 from kerasbert.export.backends.subprocesses.process import run_command
 from kerasbert.export.runtime.interpreters import cpu_model
 from kerasbert.export.validation.checks import FAILED, Check
+from kerasbert.files.cleanup import temporary_folder
 
 NAME = "tflite-2.14"
 WORKER = Path(__file__).parent / "subprocesses" / "runtime_worker.py"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import float_format, half_limits
@@ -18,6 +17,7 @@ from kerasbert.export.backends.subprocesses.process import ProcessResult, run_co
 from kerasbert.export.tflite.arithmetic import FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.validation.examples import RowOutputs
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import parse_json
 
 WORKER = Path(__file__).parent / "web_page" / "run.mjs"

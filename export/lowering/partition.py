@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import tensorflow as tf
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
@@ -18,6 +17,7 @@ from kerasbert.export.recipes import INTEGER_RECIPE, recipe_named
 from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import decode, encode
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits

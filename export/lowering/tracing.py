@@ -6,12 +6,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.saved_model import saved_model_converter
 from kerasbert.export.lowering.text_inputs import text_function
 from kerasbert.export.targets import Target
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable

@@ -12,7 +12,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from kerasbert.cleanup import collect_temporary_files
 from kerasbert.cli.common.claims import claims
 from kerasbert.cli.common.failures import Interrupted, explain
 from kerasbert.cli.common.flags import with_flags
@@ -26,6 +25,7 @@ from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.console.strictness import strict
 from kerasbert.errors import KerasBertError
+from kerasbert.files.cleanup import collect_temporary_files
 
 _STOPPED = "stopped"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun
 from kerasbert.errors import KerasBertError
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
 

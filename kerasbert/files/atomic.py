@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
+from kerasbert.files.cleanup import cleanup_on_exit
 from kerasbert.files.durability import sync_file, sync_folder, sync_tree
 from kerasbert.files.exchange import Owns, check_movable, exchange, link_foreign_files, remove_replaced
 

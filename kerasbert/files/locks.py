@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import cleanup_on_exit
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
+from kerasbert.files.cleanup import cleanup_on_exit
 
 
 @contextlib.contextmanager

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.cleanup import temporary_folder
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.id_probe import probe_file
 from kerasbert.export.backends.environments.environment import PythonEnvironment
 from kerasbert.export.backends.environments.known import MEDIAPIPE, TASK_LIBRARY
 from kerasbert.export.backends.subprocesses.process import run_command
 from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import parse_json
 from kerasbert.processors.client_tasks import CLIENT_PROCESSORS
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.children import end_with_this_process, expect_children
-from kerasbert.cleanup import cleanup_on_exit, temporary_folder
+from kerasbert.files.cleanup import cleanup_on_exit, temporary_folder
 
 SECONDS = 600.0
 _MAX_REASON = 300  # characters of a log in a reason

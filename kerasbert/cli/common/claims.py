@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kerasbert.cleanup import cleanup_on_exit
+from kerasbert.files.cleanup import cleanup_on_exit
 from kerasbert.files.locks import locked
 from kerasbert.files.model_folder import CONFIG_FILE, OWN_FILE, RUN_FOLDER, has_interrupted_run
 from kerasbert.files.site_folder import SITE_FILE

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TextIO
 
-from kerasbert.cleanup import cleanup_on_exit, run_cleanups
 from kerasbert.cli.common.failures import INTERRUPTED
 from kerasbert.console.escapes import escape_controls
+from kerasbert.files.cleanup import cleanup_on_exit, run_cleanups
 
 _native: list[None] = []  # one for each running block of native code
 _DEFAULT_HANDLERS = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerasbert.children import die_with_parent, expect_children
-from kerasbert.cleanup import clear_abandoned
 from kerasbert.cli.common import claims
 from kerasbert.cli.common.failures import FAILURE
 from kerasbert.console.output import note
 from kerasbert.files.atomic import recover
+from kerasbert.files.cleanup import clear_abandoned
 from kerasbert.files.exchange import Owns
 from kerasbert.files.model_folder import has_interrupted_run, is_model_file
 from kerasbert.files.site_folder import site_owner

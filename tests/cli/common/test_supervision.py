@@ -21,7 +21,7 @@ from kerasbert.cli.common.destinations import check_out_folder
 from kerasbert.cli.common.interrupts import handle_interrupts, native_code
 from kerasbert.cli.common.quiet import quiet_libraries
 from kerasbert.cli.common.supervision import supervise
-from kerasbert.cleanup import collect_temporary_files, temporary_folder
+from kerasbert.files.cleanup import collect_temporary_files, temporary_folder
 
 def run(log):
     with quiet_libraries(False, log), claims(None) as claimed, collect_temporary_files(), temporary_folder("graph"):

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.cleanup import collect_temporary_files, run_cleanups, temporary_folder
 from kerasbert.files.atomic import atomic_file, atomic_folder
+from kerasbert.files.cleanup import collect_temporary_files, run_cleanups, temporary_folder
 
 
 def test_temporary_folder_is_removed_with_its_block():
