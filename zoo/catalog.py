@@ -1,13 +1,14 @@
 """The zoo's models by name: encoders in folders, and files for one task each."""
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Record
+from kerasbert.files.toml_text import read_toml
 from kerasbert.suggestions import nearest
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _DOCUMENTS = (".md", ".toml")
 
 
 @dataclass(frozen=True)
-class ZooModel:
+class ZooModel(Record):
     """A model of the zoo.
 
     Attributes:
@@ -95,9 +96,8 @@ def models() -> tuple[ZooModel, ...]:
             print(model.name, model.kind, model.summary)
         ```
     """
-    with open(ROOT / CATALOG, "rb") as file:
-        entries = tomllib.load(file)
-    return tuple(ZooModel(name=name, **{"encoder": name, **values}) for name, values in entries.items())
+    entries = read_toml(ROOT / CATALOG)
+    return tuple(ZooModel.from_dict({"name": name, "encoder": name, **entries[name]}, CATALOG) for name in entries)
 
 
 def find(name: str) -> ZooModel:

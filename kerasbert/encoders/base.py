@@ -86,7 +86,7 @@ class Encoder(keras.layers.Layer):
         if cut is not None:
             from kerasbert.encoders.pruned_sizes import PrunedSizes
 
-            self.cut = PrunedSizes.from_dict(cut, config)
+            self.cut = PrunedSizes.read(cut, config)
             sizes = self.cut.of_blocks(config)
         self.embeddings = self.make_embeddings(make.at("embeddings"))
         self.layers = [self.make_block(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]

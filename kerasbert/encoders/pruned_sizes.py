@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import tf_keras as keras
 
-from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Record, setting
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.transformer_block import FeedForward
@@ -14,7 +14,7 @@ from kerasbert.layers.traversal import sublayers
 
 
 @dataclass(frozen=True)
-class PrunedSizes:
+class PrunedSizes(Record):
     """The sizes of pruned blocks. None: as the config says.
 
     Blocks are counted as the encoder holds them: ALBERT has few, which are called many times.
@@ -24,23 +24,27 @@ class PrunedSizes:
         intermediate: the inner width of each feed-forward network, block after block.
     """
 
-    heads: tuple[int, ...] | None = None
-    intermediate: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = setting(None, at_least=1, omitted_if_none=True)
+    intermediate: tuple[int, ...] | None = setting(None, at_least=1, omitted_if_none=True)
 
     @classmethod
-    def from_dict(cls, values: Mapping, config: EncoderConfig) -> Self:
+    def read(cls, values: Mapping, config: EncoderConfig) -> Self:
         """Read a JSON object such as `{"heads": [6, 4]}` for an encoder of a config.
 
         Raises:
             KerasBertError: when a name, the number of blocks or a size does not fit the config.
         """
-        if not isinstance(values, Mapping) or not values or not values.keys() <= {"heads", "intermediate"}:
-            raise KerasBertError(f"expected a cut with 'heads' or 'intermediate' or both, received {values!r}")
+        sizes = cls.from_dict(values, "the cut of the encoder")
         limits = {
             "heads": (config.blocks, config.num_attention_heads),
             "intermediate": (config.blocks * config.feed_forwards, config.intermediate_size),
         }
-        return cls(**{name: _checked_sizes(name, values[name], *limits[name]) for name in values})
+        for name, (count, largest) in limits.items():
+            given = getattr(sizes, name)
+            fits = given is None or (len(given) == count and max(given) <= largest)
+            sizes.expect(fits, name, f"of the cut as {count} whole numbers from 1 to {largest}")
+        sizes.expect(bool(values), "heads", "or intermediate, or both, in the cut")
+        return sizes
 
     @classmethod
     def of(
@@ -67,9 +71,8 @@ class PrunedSizes:
         return config, cls(None if same_heads else tuple(heads), None if same_widths else tuple(intermediate))
 
     def to_dict(self) -> dict[str, list[int]]:
-        """Return the JSON object that `from_dict` reads."""
-        sizes = {"heads": self.heads, "intermediate": self.intermediate}
-        return {name: list(values) for name, values in sizes.items() if values is not None}
+        """Return the JSON object that `read` reads."""
+        return {name: list(values) for name, values in super().to_dict().items()}
 
     def of_blocks(self, config: EncoderConfig) -> list[dict[str, Any]]:
         """Return the arguments `heads` and `intermediate` of each block, without those that are the config's."""
@@ -88,12 +91,3 @@ def sizes_of(encoder: keras.layers.Layer, blocks: Iterable[int]) -> tuple[list[i
     chosen = [encoder.layers[block] for block in blocks]
     heads = [attention.heads for block in chosen for attention in sublayers(block, SelfAttention)]
     return heads, [network.intermediate.units for block in chosen for network in sublayers(block, FeedForward)]
-
-
-def _checked_sizes(name: str, sizes: Any, count: int, largest: int) -> tuple[int, ...]:
-    whole = isinstance(sizes, list | tuple) and all(type(size) is int and 1 <= size <= largest for size in sizes)
-    if not whole or len(sizes) != count:
-        raise KerasBertError(
-            f"expected {name!r} of a cut as {count} whole numbers from 1 to {largest}, received {sizes!r:.200}"
-        )
-    return tuple(sizes)

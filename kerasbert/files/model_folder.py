@@ -2,11 +2,14 @@
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from kerasbert.errors import KerasBertError
-from kerasbert.files.json_text import JSON_NAMES, read_json_object
+from kerasbert.files.json_text import read_json_object
 from kerasbert.files.known_keys import KnownKeys
+from kerasbert.files.record import Record
 
 OWN_FILE = "kerasbert.json"  # in every folder that `save_pretrained` wrote
 RANGES_FILE = "quantization.safetensors"
@@ -21,11 +24,21 @@ _MODEL_FILES = frozenset({
     "added_tokens.json", "modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors.index.json",
     "config_sentence_transformers.json", "2_Dense/config.json", "2_Dense/model.safetensors",
 })  # fmt: skip
-_OWN_KEYS = KnownKeys(
-    used=frozenset({"task", "settings", "encoder", "quantization", "training"}),
-    only={"format": (1,)},
-)
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _OwnConfig(Record):
+    """The entries of kerasbert.json."""
+
+    others: ClassVar[KnownKeys | None] = KnownKeys(only={"format": (1,)})
+    advice: ClassVar[str] = "load it with the version of kerasbert that wrote it"
+
+    task: str
+    settings: dict
+    encoder: dict
+    quantization: dict
+    training: object
 
 
 def is_model_file(path: str) -> bool:
@@ -78,8 +91,5 @@ def read_own_config(folder: str | os.PathLike) -> dict:
     if not path.is_file():
         return {}
     config = read_json_object(path)
-    for name, kind in (("task", str), ("settings", dict), ("encoder", dict), ("quantization", dict)):
-        if name in config and not isinstance(config[name], kind):
-            raise KerasBertError(f"{path}: expected {name!r} as {JSON_NAMES[kind]}, received {str(config[name])[:100]}")
-    _OWN_KEYS.check(config, path, "load it with the version of kerasbert that wrote it")
+    _OwnConfig.given(config, path)
     return config

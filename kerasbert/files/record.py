@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -133,12 +133,8 @@ class Record:
         if not isinstance(values, Mapping):
             raise KerasBertError(f"{where}: expected an object of {', '.join(names)}, received {short_repr(values)}")
         refuses = strict or cls.others is None
-        if refuses and (unknown := sorted(map(str, values.keys() - names.keys() - (cls.others or KnownKeys()).known))):
-            suggestion = nearest(unknown[0], names)
-            advice = f"did you mean {suggestion}?" if suggestion else f"the settings are {', '.join(names)}"
-            raise KerasBertError(
-                f"{where}: expected the name of a setting, received {short_repr(unknown[0])}; {advice}"
-            )
+        if refuses:
+            check_names(values, [*names, *sorted((cls.others or KnownKeys()).known)], where)
         if cls.others is not None:
             replace(cls.others, used=cls.others.used | names.keys()).check(values, where, cls.advice)
         given = {}
@@ -210,6 +206,24 @@ class Options(Record):
                     raise KerasBertError(
                         f"expected {flag(each.name)} in UTF-8, received {text!r}; rename it, because a config file cannot store it"
                     )
+
+
+def check_names(given: Iterable[Any], known: Iterable[str], where: object) -> None:
+    """Check that settings have names that are known.
+
+    Args:
+        given: The names in a file or a call.
+        known: The names that exist, in the order in which a message lists them.
+        where: The file, for the message.
+
+    Raises:
+        KerasBertError: When one does not exist; the message suggests the nearest that does.
+    """
+    known = list(known)
+    if unknown := sorted(str(name) for name in given if name not in known):
+        suggestion = nearest(unknown[0], known)
+        advice = f"did you mean {suggestion}?" if suggestion else f"the settings are {', '.join(known)}"
+        raise KerasBertError(f"{where}: expected the name of a setting, received {short_repr(unknown[0])}; {advice}")
 
 
 @functools.cache

@@ -1,20 +1,17 @@
 """The entry `training` of kerasbert.json: the learning rates and the number of epochs that suit a model."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from kerasbert.errors import KerasBertError
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.files.model_folder import OWN_FILE
-
-_KEYS = KnownKeys(used=frozenset({"learning_rate", "epochs", "source", "head_factor"}))
+from kerasbert.files.record import Record, setting
 
 
 @dataclass(frozen=True)
-class Recommendation:
+class Recommendation(Record):
     """The learning rates and the epochs that suit a model.
 
     Attributes:
@@ -24,15 +21,17 @@ class Recommendation:
         head_factor: The rate of a new head, and of the pooler that it reads, as a multiple of `learning_rate`.
     """
 
-    learning_rate: float
-    epochs: int
-    source: str
-    head_factor: float = 1.0
+    others: ClassVar[KnownKeys | None] = KnownKeys()
+    advice: ClassVar[str] = "correct it, or remove the recommendation"
+
+    learning_rate: float = setting(above=0)
+    epochs: int = setting(at_least=1)
+    source: str = ""
+    head_factor: float = setting(1.0, above=0)
 
     def entry(self) -> dict[str, Any]:
         """Return the entry for kerasbert.json."""
-        factor = {} if self.head_factor == 1 else {"head_factor": self.head_factor}
-        return {"learning_rate": self.learning_rate, "epochs": self.epochs, "source": self.source, **factor}
+        return {name: value for name, value in self.to_dict().items() if name != "head_factor" or value != 1}
 
 
 def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation | None:
@@ -45,18 +44,7 @@ def read_recommendation(own: Mapping[str, Any], folder: Path) -> Recommendation 
     Raises:
         KerasBertError: When the entry is damaged. Unknown keys are noted, and errors under `strict`.
     """
-    entry = own.get("training")
-    if entry is None:
+    if (entry := own.get("training")) is None:
         return None
-    values: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
-    rate: Any = values.get("learning_rate")
-    epochs, source = values.get("epochs"), values.get("source", folder.name)
-    factor: Any = values.get("head_factor", 1.0)
-    are_rates = all(type(each) in (int, float) and 0 < each < math.inf for each in (rate, factor))
-    if not are_rates or type(epochs) is not int or epochs < 1 or not isinstance(source, str):
-        raise KerasBertError(
-            f"{folder / OWN_FILE}: expected training as a learning_rate above 0, epochs of at least 1 and a head_factor above 0, "
-            f"received {str(entry)[:100]}; correct it, or remove it"
-        )
-    _KEYS.check(values, f"{folder / OWN_FILE}, training")
-    return Recommendation(float(rate), epochs, source, float(factor))
+    named = {"source": folder.name, **entry} if isinstance(entry, Mapping) else entry
+    return Recommendation.from_dict(named, f"{folder / OWN_FILE}, training")

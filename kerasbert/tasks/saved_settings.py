@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.checkpoints.heads import label_rows
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
+from kerasbert.files.record import Record, check_names, setting
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.suggestions import nearest
 
@@ -26,17 +28,23 @@ def own_settings(own: Mapping[str, Any], task_class: "type[Task]", folder: Path)
     settings = own.get("settings", {})
     if own.get("task") != task_class.__name__:
         settings = {name: value for name, value in settings.items() if name == "sequence_length"}
-    parameters = inspect.signature(task_class.__init__).parameters
-    if unknown := sorted(settings.keys() - parameters.keys()):
-        raise KerasBertError(
-            f"{folder / OWN_FILE}: expected settings of {task_class.__name__}, received {unknown[0]!r}; remove it"
-        )
-    length = settings.get("sequence_length", 3)
-    if not isinstance(length, int) or isinstance(length, bool):
-        raise KerasBertError(
-            f"{folder / OWN_FILE}: expected sequence_length as a whole number, received {length!r}; correct it"
-        )
+    check_names(settings, inspect.signature(task_class.__init__).parameters, f"{folder / OWN_FILE}, settings")
+    _SavedLength.given({name: settings[name] for name in settings if name == "sequence_length"}, folder / OWN_FILE)
     return settings
+
+
+@dataclass(frozen=True)
+class _SavedLength(Record):
+    sequence_length: int = 3
+
+
+@dataclass(frozen=True)
+class _EncoderOptions(Record):
+    """The options of an encoder in kerasbert.json."""
+
+    adapters: int | None = setting(None, at_least=1)
+    layer_mix: bool = False
+    cut: dict | None = None
 
 
 def numbered_labels(task_class: "type[Task]", model_type: str, tensors: "Mapping[str, np.ndarray]") -> dict[str, Any]:
@@ -74,10 +82,7 @@ def encoder_options(saved: Mapping[str, Any], requested: Mapping[str, Any], sour
         KerasBertError: When a saved option is unknown, or differs from the call's.
     """
     options = {name: value for name, value in requested.items() if value is not None}
-    if unknown := sorted(saved.keys() - {"adapters", "layer_mix", "cut"}):
-        raise KerasBertError(
-            f"{source}: {OWN_FILE}: expected options of an encoder, received {unknown[0]!r}; remove it"
-        )
+    saved = _EncoderOptions.given(saved, f"{source}: {OWN_FILE}, encoder")
     for name in options.keys() & saved.keys():
         if options[name] != saved[name]:
             raise KerasBertError(

@@ -122,7 +122,7 @@ def test_unknown_recommendation_of_a_recipe_is_refused_before_the_build(tmp_path
         "vocabulary = 30\nsentences = 5\npassages = 0\n[fine_tuning]\nlearning_rate = 1e-3\nepochs = 2\nhead_facter = 10\n",
         "utf-8",
     )
-    with pytest.raises(KerasBertError, match="recipe.toml: .*head_facter"):
+    with pytest.raises(KerasBertError, match="recipe.toml, fine_tuning: .*head_facter.*did you mean head_factor"):
         Recipe.read(path)
 
 

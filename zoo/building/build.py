@@ -242,7 +242,7 @@ def _single_characters(vocabulary: Sequence[str]) -> list[str]:
 def _digest(recipe: Recipe, stages: Sequence[Stage]) -> str:
     """Eight hex digits of everything in the recipe that determines the result of these stages; a new setting does not change them."""
     values = {
-        **_without_defaults(replace(recipe, fine_tuning={})),
+        **_without_defaults(replace(recipe, fine_tuning=None)),
         "stages": [_without_defaults(stage) for stage in stages],
     }
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:8]

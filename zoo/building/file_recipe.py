@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from kerasbert.data import assistant
 from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Record
 from kerasbert.files.toml_text import read_toml
 
 BUNDLED = "bundled"  # the assistant data that ship with the package
@@ -47,7 +48,7 @@ class FileStep:
 
 
 @dataclass(frozen=True)
-class FileRecipe:
+class FileRecipe(Record):
     """The commands that make a file from an encoder.
 
     Attributes:
@@ -77,11 +78,9 @@ class FileRecipe:
             if command not in COMMANDS:
                 raise KerasBertError(f"{path}: expected a command of {', '.join(COMMANDS)}, received {command!r}")
             steps.append(FileStep(command, step))
-        if not steps or steps[-1].command != "convert" or not {"encoder", "data"} <= values.keys():
-            raise KerasBertError(
-                f"{path}: expected encoder, data and steps that end with convert, received another recipe"
-            )
-        return cls(values["encoder"], values["data"], tuple(steps))
+        if not steps or steps[-1].command != "convert":
+            raise KerasBertError(f"{path}: expected steps that end with convert, received others; add it")
+        return cls.from_dict({**values, "steps": steps}, path)
 
     def used_data(self) -> list[str]:
         """Return the names of the data files that the user gives: of `train` and `dev`; none if the data are bundled."""

@@ -1,20 +1,18 @@
 """The recipe of a zoo encoder: `recipe.toml` in its folder."""
 
 import os
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Record, setting
 from kerasbert.files.toml_text import read_toml
 from kerasbert.files.training_recommendation import Recommendation
-from kerasbert.suggestions import nearest
 
 FILE = "recipe.toml"
 
 
 @dataclass(frozen=True)
-class Stage:
+class Stage(Record):
     """A stage of the training.
 
     Attributes:
@@ -30,20 +28,20 @@ class Stage:
         pairs: Share of the texts that get a second text in their row; see `kerasbert.zoo.building.pairs`.
     """
 
-    epochs: int
-    learning_rate: float
-    texts: int | None = None
-    batch_size: int = 128
-    warmup: float = 0.05
-    pooled: float = 0.5
-    cosines: float = 0.0
+    epochs: int = setting(at_least=0)
+    learning_rate: float = setting(at_least=0)
+    texts: int | None = setting(None, at_least=1)
+    batch_size: int = setting(128, at_least=1)
+    warmup: float = setting(0.05, at_least=0, at_most=1)
+    pooled: float = setting(0.5, at_least=0)
+    cosines: float = setting(0.0, at_least=0)
     objectives: str = ""
-    layer_map: list[list[int]] = field(default_factory=list)
-    pairs: float = 0.0
+    layer_map: list[list[int]] = setting(list)
+    pairs: float = setting(0.0, at_least=0, at_most=1)
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Record):
     """What determines a zoo encoder, beside its texts and its teacher.
 
     Attributes:
@@ -56,23 +54,19 @@ class Recipe:
         sizes: Values of its config.
         seed: Seed of the sample, of new weights and of the order of the texts.
         precision: `float32` or `mixed_bfloat16`, which is faster on processors with such instructions.
-        fine_tuning: The `learning_rate`, `epochs` and `head_factor` that suit fine-tuning; the folder carries them.
+        fine_tuning: What suits fine-tuning; the folder carries it.
     """
 
-    vocabulary: int
-    sentences: int
-    passages: int
-    stages: list[Stage]
-    layers: list[int] = field(default_factory=list)
+    vocabulary: int = setting(at_least=1)
+    sentences: int = setting(at_least=0)
+    passages: int = setting(at_least=0)
+    stages: list[Stage] = setting(list)
+    layers: list[int] = setting(list, at_least=0)
     model_type: str = "bert"
-    sizes: dict[str, Any] = field(default_factory=dict)
-    seed: int = 27
-    precision: str = "float32"
-    fine_tuning: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.fine_tuning:
-            Recommendation(**self.fine_tuning, source="")  # a wrong name is an error before the build
+    sizes: dict[str, Any] = setting(dict)
+    seed: int = setting(27, at_least=0)
+    precision: str = setting("float32", choices=("float32", "mixed_bfloat16"))
+    fine_tuning: Recommendation | None = None
 
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""
@@ -97,18 +91,4 @@ class Recipe:
         Raises:
             KerasBertError: When the file is missing or not TOML, or a setting is unknown or missing.
         """
-        values = read_toml(Path(path), expected="the recipe of a zoo encoder in TOML")
-        stages = [_checked(Stage, stage, path) for stage in values.pop("stages", [])]
-        return _checked(cls, {**values, "stages": stages}, path)
-
-
-def _checked(kind: Any, values: dict[str, Any], path: str | os.PathLike) -> Any:
-    names = {each.name for each in fields(kind)}
-    if unknown := sorted(values.keys() - names):
-        suggestion = nearest(unknown[0], names)
-        advice = f"did you mean {suggestion}?" if suggestion else f"the settings are {', '.join(sorted(names))}"
-        raise KerasBertError(f"{path}: expected the name of a setting, received {unknown[0]!r}; {advice}")
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise KerasBertError(f"{path}: expected every setting of a recipe, received {error}") from error
+        return cls.from_dict(read_toml(path, expected="the recipe of a zoo encoder in TOML"), path)

@@ -5,9 +5,8 @@ rounding is finer than that of int8 weights: at most 0.8 % of a number, and not 
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +21,7 @@ DROPOUT = 0.1  # for fine-tuning; the distillation has none
 
 
 def save_encoder(
-    student: "Student", folder: str | os.PathLike, name: str = "", fine_tuning: Mapping[str, Any] | None = None
+    student: "Student", folder: str | os.PathLike, name: str = "", fine_tuning: Recommendation | None = None
 ) -> dict[str, int]:
     """Write a student's folder.
 
@@ -30,7 +29,7 @@ def save_encoder(
         student: The trained student.
         folder: The folder.
         name: The name of the encoder.
-        fine_tuning: The `learning_rate`, `epochs` and `head_factor` that suit it, or None.
+        fine_tuning: What suits fine-tuning, or None.
 
     Returns:
         Numbers of `parameters` and `shards`.
@@ -47,7 +46,7 @@ def save_encoder(
     for path, variable in plain.variables_by_path().items():
         variable.assign(round_weights(weights[path].numpy()))
     if fine_tuning:
-        plain.recommended = Recommendation(**fine_tuning, source=name)
+        plain.recommended = replace(fine_tuning, source=name)
     plain.save_pretrained(folder, dtype="float16", shard_bytes=SHARD_BYTES)
     parameters = sum(variable.numpy().size for variable in weights.values())
     return {

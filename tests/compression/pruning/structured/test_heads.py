@@ -148,12 +148,12 @@ def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
     path = tmp_path / "m" / "kerasbert.json"
     own = json.loads(path.read_text("utf-8"))
     for cut, message in [
-        ({"heads": [4]}, "expected 'heads' of a cut as 2 whole numbers from 1 to 4"),
-        ({"heads": [4, 5]}, "expected 'heads' of a cut as 2 whole numbers"),
-        ({"heads": [4, True]}, "expected 'heads' of a cut as 2 whole numbers"),
-        ({"feet": [4, 5]}, "expected a cut with 'heads' or 'intermediate'"),
-        ({}, "expected a cut with"),
-        ([4, 3], "expected a cut with"),
+        ({"heads": [4]}, "expected heads of the cut as 2 whole numbers from 1 to 4"),
+        ({"heads": [4, 5]}, "expected heads of the cut as 2 whole numbers"),
+        ({"heads": [4, True]}, "expected heads as a list of whole numbers, received True as item 1"),
+        ({"feet": [4, 5]}, "the cut of the encoder: expected the name of a setting, received 'feet'"),
+        ({}, "expected heads or intermediate, or both, in the cut"),
+        ([4, 3], "kerasbert.json, encoder: expected cut as an object, received"),
         ({"heads": [4, 2]}, "expected shape"),
     ]:
         path.write_text(json.dumps({**own, "encoder": {"cut": cut}}), "utf-8")
