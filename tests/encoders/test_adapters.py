@@ -238,7 +238,9 @@ def test_contradicting_folders_are_refused(both, tmp_path):
         with pytest.raises(KerasBertError, match="expected shape"):
             load(tmp_path / "m")
     edit(tmp_path / "m" / OWN_FILE, lambda own: own["encoder"].update(adapter=4))
-    with pytest.raises(KerasBertError, match="encoder: expected the name of a setting, received 'adapter'; did you mean adapters"):
+    with pytest.raises(
+        KerasBertError, match="encoder: expected the name of a setting, received 'adapter'; did you mean adapters"
+    ):
         kb.load_task(tmp_path / "m")
 
 
