@@ -74,8 +74,10 @@ def convert(
         model.save("model.tflite")
         ```
     """
+    from kerasbert.tasks.base import check_task
     from kerasbert.tasks.precision import float32_policy
 
+    check_task(task)
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
     with float32_policy():
         return _convert(_quantized_task(task.in_float32(), options, calibration, calibration_rows), options)

@@ -17,6 +17,7 @@ LAYERS = (
     ("processors",),
     ("losses",),
     ("encoders",),
+    ("heads",),
     ("checkpoints", "optimizers"),
     ("tasks",),
     ("training", "compression"),

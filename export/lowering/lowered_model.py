@@ -53,4 +53,9 @@ def _with_plans(context: PassContext, task: Task, twin: Task) -> PassContext:
     """Add the plans of the Dense layers, and the tables that are stored in int8."""
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
-    return replace(context, plans=dense_plans(task, twin, static=context.recipe.trained), tables=tables)
+    return replace(
+        context,
+        plans=dense_plans(task, twin, static=context.recipe.trained),
+        tables=tables,
+        keeps_float=task.head is not None,
+    )

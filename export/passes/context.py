@@ -37,6 +37,7 @@ class PassContext:
         tables: The embedding tables `(rows, width)` that are stored in int8.
         per_channel: Whether kernels of dynamic Dense layers have one scale per output channel. Runtimes before 2.17 do not support that.
         split_k: Whether float matrix products accumulate in parts.
+        keeps_float: Whether products of other kernels than those of the plans stay in float, as those of a user's head.
     """
 
     recipe: Recipe
@@ -44,6 +45,7 @@ class PassContext:
     tables: Sequence[np.ndarray] = ()
     per_channel: bool = True
     split_k: bool = False
+    keeps_float: bool = False
 
 
 Pass: TypeAlias = Callable[[Model, PassContext], None]  # changes the model in place

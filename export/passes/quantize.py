@@ -43,7 +43,7 @@ def quantize(model: Model, context: PassContext) -> None:
     graph, manager = GraphEditor(model), RecipeManager()
     ranges = _configure_tables(graph, manager, context.tables)
     tied = {digest(table) for table in context.tables}
-    for operator, plan in match_plans(graph, context.plans):
+    for operator, plan in match_plans(graph, context.plans, context.keeps_float):
         if plan.kernel not in tied:  # a tied kernel shares the buffer of its table, see `tie_embeddings`
             ranges |= _configure_dense(graph, manager, operator, plan, context.recipe, context.per_channel)
     _rewrite(model, manager, ranges)
@@ -140,8 +140,12 @@ def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
     )
 
 
-def match_plans(graph: GraphEditor, plans: Sequence[DensePlan]) -> Iterator[tuple[Operator, DensePlan]]:
+def match_plans(
+    graph: GraphEditor, plans: Sequence[DensePlan], keeps_float: bool = False
+) -> Iterator[tuple[Operator, DensePlan]]:
     """Yield each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
+
+    With `keeps_float` an operator without plan is left out.
 
     Raises:
         KerasBertError: when an operator has no plan, or a plan has no operator.
@@ -152,6 +156,8 @@ def match_plans(graph: GraphEditor, plans: Sequence[DensePlan]) -> Iterator[tupl
     for operator in graph.operators("FULLY_CONNECTED"):
         kernel = graph.constant(operator.inputs[1])
         candidates = open_plans.get(digest(kernel))
+        if not candidates and keeps_float:
+            continue
         if not candidates:
             raise KerasBertError(
                 f"expected only Dense layers of the model in the graph, received another with a kernel of shape {kernel.shape}; "

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import typer
@@ -42,7 +42,7 @@ class ResultCommand(TyperCommand):
             try:
                 with (
                     strict(bool(ctx.params.get("strict"))),
-                    _requesting(ctx.params.get("folder_task")),
+                    _requesting(ctx.params.get("folder_task"), ctx.params.get("head")),
                     contextlib.redirect_stdout(sys.stderr),
                     handle_interrupts(claimed.interruption_message),
                     collect_temporary_files(),
@@ -60,13 +60,19 @@ class ResultCommand(TyperCommand):
         return result.exit_code
 
 
-def _requesting(task: str | None) -> contextlib.AbstractContextManager[None]:
-    """Return the context of a command with `--task` for a folder; without the option nothing is imported."""
-    if task is None:
-        return contextlib.nullcontext()
-    from kerasbert.processors.requested import requesting_task
+@contextlib.contextmanager
+def _requesting(task: str | None, head: str | None) -> Iterator[None]:
+    """Provide what `--task` and `--head` of a command name; without the options nothing is imported."""
+    with contextlib.ExitStack() as stack:
+        if task is not None:
+            from kerasbert.processors.requested import requesting_task
 
-    return requesting_task(task)
+            stack.enter_context(requesting_task(task))
+        if head is not None:
+            from kerasbert.heads.registry import requesting_heads
+
+            stack.enter_context(requesting_heads(head))
+        yield
 
 
 class Commands(TyperGroup):

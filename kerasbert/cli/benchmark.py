@@ -23,7 +23,7 @@ TimedTexts = Annotated[
 ]
 
 
-@with_options("folder_task", "strict")
+@with_options("folder_task", "head", "strict")
 def benchmark(
     model: options.Model,
     length: Lengths = None,

@@ -57,7 +57,7 @@ Inputs = Annotated[
 ]
 
 
-@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig))
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig))
 def convert(
     model: options.Folder,
     out: OutFile,

@@ -47,7 +47,7 @@ _RECIPE = "static_wi8_ai8"
 _CALIBRATION_METHOD = "min-max"
 
 
-@with_options("folder_task", "strict")
+@with_options("folder_task", "head", "strict")
 def diagnose(
     model: options.Folder,
     data: Data,

@@ -21,7 +21,7 @@ Data = Annotated[
 ]
 
 
-@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig, without=("answers",)))
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("answers",)))
 def evaluate(
     model: options.Model,
     data: Data,

@@ -67,7 +67,7 @@ _ROWS_OF_PART = 4096  # of a file that is predicted in parts
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
-@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig, without=("unit",)))
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("unit",)))
 def predict(
     model: options.Model,
     answering: AnswerConfig,

@@ -93,6 +93,10 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
             settings["problem"] = processor_name
         if training.adapters:
             settings["adapters"] = training.adapters
+        if training.head is not None:
+            from kerasbert.heads.registry import head_of_file
+
+            settings["head"] = head_of_file(training.head)
         settings |= answer_settings(training)
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():

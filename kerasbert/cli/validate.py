@@ -42,7 +42,7 @@ MaxError = Annotated[
 ]
 
 
-@with_options("folder_task", "strict", answering=OptionGroup(AnswerConfig))
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig))
 def validate(
     model: options.TFLite,
     against: Against,

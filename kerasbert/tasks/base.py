@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import tensorflow as tf
 
 from kerasbert.encoders import encoder_class
-from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.errors import KerasBertError
 from kerasbert.files.training_recommendation import Recommendation
+from kerasbert.heads.head import Head
+from kerasbert.heads.own_head import OwnHead
+from kerasbert.heads.registry import DEFAULT, checked_settings
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.config import EncoderConfig
+from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.forks import check_not_forked
@@ -32,10 +36,23 @@ DEFAULT_LENGTH = 128  # tokens
 _SHORTEST_LENGTH = 3  # [CLS], one token, [SEP]
 
 
+def check_task(task: object) -> None:
+    """Check that an argument is a task.
+
+    Raises:
+        KerasBertError: When it is something else, such as a model of Keras' functional interface.
+    """
+    if not isinstance(task, Task):
+        raise KerasBertError(
+            f"expected a task, such as kb.TextClassifier, received a {type(task).__name__}; layers of your own on an encoder are a head: "
+            "see kb.register_head"
+        )
+
+
 class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     """An encoder, a head, and the tokenizer that turns texts into their inputs.
 
-    A subclass makes its head in `__init__`, and overrides `call` (logits), `serve` (outputs), `processor` and `default_loss`.
+    A subclass makes its head in `__init__` by `add_head`, and defines `answer` (logits to outputs), `processor` and `default_loss`.
 
     `fit`, `evaluate`, `predict` and `score` accept the task's examples as lists, a dataset of `kerasbert.data`, packed inputs (a dict of
     int32 arrays `(rows, length)`) or a `tf.data.Dataset` of packed inputs or of texts. The task's processor defines examples, predictions
@@ -46,11 +63,14 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         tokenizer: The tokenizer, or None for a task that reads packed inputs only.
         sequence_length: Tokens in the longest row, special ones included. By default 128, or the positions of the encoder if these are
             fewer.
+        head: The name of a head of `kb.register_head`. None, or `default`, for the task's own.
+        head_settings: Arguments of that head beside `outputs`, JSON-able.
         kwargs: Arguments of `keras.Model`.
 
     Attributes:
         architecture: The end of Hugging Face's class name for the task.
-        heads: Attributes of the layers that a checkpoint stores as heads.
+        heads: Attributes of the layers that a checkpoint stores as heads; none with a head of the user's.
+        reads: The output of the encoder that the head reads, `pooled` or `sequence`.
         labelled: Whether the first head has one output for each label.
         pools: Whether the task reads the encoder's pooled vector. None: it does not, but keeps the pooler of a checkpoint that has one.
         grouped: Whether a row has several token lists: inputs are `(batch, group, length)`.
@@ -76,10 +96,11 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
     architecture: ClassVar[str]
     heads: tuple[str, ...] = ()
+    reads: ClassVar[str] = "sequence"
     labelled: ClassVar[bool] = False
-    pools: ClassVar[bool | None] = False
+    pools: bool | None = False
     grouped: ClassVar[bool] = False
-    reads_mask: ClassVar[bool] = False
+    reads_mask: bool = False
     predicts_arrays: ClassVar[bool] = False
     not_exported: ClassVar[str] = ""
     labels: tuple[str, ...] | None = None
@@ -88,13 +109,25 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
         name: str
+        head: OwnHead | None
         layers: list[keras.layers.Layer]
 
     def __init__(
-        self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs: Any
+        self,
+        encoder: Encoder,
+        tokenizer: Tokenizer | None,
+        sequence_length: int | None = None,
+        head: str | None = None,
+        head_settings: Mapping[str, Any] | None = None,
+        **kwargs: Any,
     ) -> None:
         check_not_forked()
         super().__init__(**kwargs)
+        self.head_name = None if head == DEFAULT else head
+        self.head = None  # no attribute of the class: Keras would not track a layer of that name
+        self.head_settings = checked_settings(self.head_name, head_settings)
+        if self.head_name is not None:
+            self.heads, self.pools, self.reads_mask = (), None, True
         if self.pools and not encoder.pools:
             raise KerasBertError(
                 f"expected an encoder with a pooler for {type(self).__name__}, received one without; make it with pooler=True"
@@ -115,6 +148,72 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         self._state_lock, self._predict_lock = ThreadLock(name), ThreadLock(f"{name}.predict", nested=True)
         self._compiled_lock = ThreadLock(f"fit or evaluate of {name}", nested=True)
         self._notes: set[str] = self._no_dependency(set())
+
+    def add_head(self, outputs: int, rate: float | None = None, path: str = "classifier") -> None:
+        """Make the layer from the encoder's output to logits: the task's own, or the user's of `head`.
+
+        Args:
+            outputs: Numbers that it returns for each text, or for each token.
+            rate: The dropout rate of the task's own; None for no dropout.
+            path: The path of the task's own that quantization policies match.
+        """
+        if self.head_name is None:
+            setattr(self, self.heads[0], Head(self.encoder, outputs, self.reads, path, rate))
+            return
+        per_token = self.reads == "sequence"
+        self.head = OwnHead(self.encoder, self.head_name, self.head_settings, outputs, per_token)
+        for layer in self.head.unread_parts(self.encoder):
+            layer.trainable = False  # no gradient reaches it
+
+    def logits(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> tf.Tensor:
+        """Compute the head's output on the encoder's.
+
+        Args:
+            inputs: Int32 tensors `(batch, length)` by input name.
+            training: Whether dropout is applied.
+            lowering: The lowering options of the graph.
+
+        Returns:
+            Float32 `(batch, outputs)`, or `(batch, length, outputs)` where the head reads the sequence.
+        """
+        own = self.head
+        if own is None:
+            encoded = self.encoder(inputs, training=training, lowering=lowering)
+            return getattr(self, self.heads[0]).logits(encoded, training=training)
+        encoded = self.encoder(inputs, training, output_hidden_states=True, output_attentions=True, lowering=lowering)
+        return own.logits(encoded, complete_inputs(inputs)[1], training)
+
+    def call(
+        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
+    ) -> Any:
+        """Compute what the loss reads: logits, or a dict of them by output name.
+
+        Args:
+            inputs: Int32 tensors `(batch, length)` by input name.
+            training: Whether dropout is applied.
+            lowering: The lowering options of the graph.
+
+        Returns:
+            Float32 tensors `(batch, ...)`.
+        """
+        return self.logits(inputs, training, lowering)
+
+    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
+        outputs = self(inputs, training=False, lowering=lowering)
+        return outputs if isinstance(outputs, dict) else {self.output_name: self.answer(outputs)}
+
+    def answer(self, logits: tf.Tensor) -> tf.Tensor:
+        """Compute the output of the exported file from logits; most tasks return them as they are.
+
+        Args:
+            logits: Float32 `(batch, ...)`.
+
+        Returns:
+            Float32 of the same shape.
+        """
+        return logits
 
     def _create_variables(self) -> None:
         """Create all variables at once, so that weights can be loaded into a new task."""
@@ -153,12 +252,14 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     @property
     def unserved(self) -> tuple[str, ...]:
         """Paths of Dense layers that a checkpoint stores and `serve` does not use."""
+        if self.head is not None:
+            return () if "pooled" in self.head.findings.reads else ("pooler",)
         return ("pooler",) if self.pools is None else ()
 
     @property
     def float_parts(self) -> str | None:
         """A description of the parts of `serve` without an integer form; None if an integer-only model can compute everything."""
-        return None
+        return None if self.head_name is None else f"the head {self.head_name!r}"
 
     # -- settings -------------------------------------------------------------------------------------------------------------------------
 
@@ -169,6 +270,8 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             "encoder": encoder,
             "tokenizer": None if self._tokenizer is None else self._tokenizer.get_config(),
             "sequence_length": self.sequence_length,
+            **({} if self.head_name is None else {"head": self.head_name}),
+            **({"head_settings": dict(self.head_settings)} if self.head_settings else {}),
         }
 
     @classmethod

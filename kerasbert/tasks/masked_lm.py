@@ -72,9 +72,6 @@ class MaskedLM(Task):
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
         return self.masked_lm(sequence, self.encoder.embeddings.word, training=training, lowering=lowering)
 
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, lowering=lowering)}
-
     def train_step(self, data: Any) -> dict[str, Any]:
         return super().train_step(masked_only(data))
 

@@ -1,18 +1,15 @@
 """Multiple choice: a prompt with several choices to the best of them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
+from kerasbert.heads.head import classifier_dropout
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors.multiple_choice import MultipleChoice as MultipleChoiceProcessor
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
@@ -32,6 +29,8 @@ class MultipleChoice(Task):
         encoder: An encoder with a pooler.
         tokenizer: The tokenizer, or None for packed inputs only.
         sequence_length: Longest input in tokens, special tokens included; see `Task`.
+        head: A head of your own, which returns a score `(batch * choices, 1)`; see `Task`.
+        head_settings: Its arguments.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -49,6 +48,7 @@ class MultipleChoice(Task):
     architecture = "ForMultipleChoice"
     heads = ("choice_classifier",)
     pools = True
+    reads = "pooled"
     grouped = True
     reads_mask = True
 
@@ -57,16 +57,12 @@ class MultipleChoice(Task):
         encoder: Encoder,
         tokenizer: Tokenizer | None = None,
         sequence_length: int | None = None,
+        head: str | None = None,
+        head_settings: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        config, policy = encoder.config, encoder.policy
-        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.choice_classifier_input = activation_quantizer(policy, "classifier.input")
-        tie_pooled(encoder, self.choice_classifier_input)
-        self.choice_classifier = make_dense(
-            1, self.choice_classifier_input, policy, "classifier", initializer=truncated_normal(config)
-        )
+        super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
+        self.add_head(1, classifier_dropout(encoder))
         self._create_variables()
 
     def call(
@@ -76,18 +72,13 @@ class MultipleChoice(Task):
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
         }
-        pooled = self.dropout(self.encoder(flat, training=training, lowering=lowering).pooled, training=training)
-        scores = self.choice_classifier(self.choice_classifier_input(pooled, training=training), training=training)
-        scores = tf.cast(scores, tf.float32)  # (B * choices, 1)
+        scores = self.logits(flat, training, lowering)  # (B * choices, 1)
         if ids.shape.rank == 2:
             return tf.reshape(scores, (-1, 1))
         scores = tf.reshape(scores, tf.shape(ids)[:2])  # (B, choices)
         if "attention_mask" not in inputs:
             return scores
         return tf.where(tf.reduce_any(inputs["attention_mask"] > 0, axis=-1), scores, PADDING_LOGIT)
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
     def processor(self) -> MultipleChoiceProcessor:

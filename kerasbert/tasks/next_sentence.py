@@ -6,13 +6,8 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
@@ -50,6 +45,7 @@ class NextSentencePredictor(Task):
     architecture = "ForNextSentencePrediction"
     heads = ("next_sentence",)
     pools = True
+    reads = "pooled"
     labels: tuple[str, ...]
 
     def __init__(
@@ -60,26 +56,13 @@ class NextSentencePredictor(Task):
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        config, policy = encoder.config, encoder.policy
-        self.labels = ORDER_LABELS if config.model_type == "albert" else LABELS
-        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
-        self.next_sentence_input = activation_quantizer(policy, "next_sentence.input")
-        tie_pooled(encoder, self.next_sentence_input)
-        self.next_sentence = make_dense(
-            2, self.next_sentence_input, policy, "next_sentence", initializer=truncated_normal(config)
-        )
+        self.labels = ORDER_LABELS if encoder.config.model_type == "albert" else LABELS
+        self.add_head(2, getattr(encoder.config, "classifier_dropout_prob", 0.0), "next_sentence")
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (B, H)
-        pooled = self.next_sentence_input(self.dropout(pooled, training=training), training=training)
-        return tf.cast(self.next_sentence(pooled, training=training), tf.float32)  # (B, 2)
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, lowering=lowering)))}
+    def answer(self, logits: tf.Tensor) -> tf.Tensor:
+        return self.answer_quantizer(tf.nn.softmax(logits))
 
     @property
     def processor(self) -> SingleLabel:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from kerasbert.checkpoints.config_keys import check_keys, with_defaults
 from kerasbert.checkpoints.heads import NamedClass, has_pooler, named_class, plan_heads
 from kerasbert.checkpoints.hugging_face import read_config, resolve
 from kerasbert.checkpoints.name_map import LoadReport
+from kerasbert.checkpoints.name_tables import ADDED_PREFIX
 from kerasbert.checkpoints.peft import base_folder, is_adapter
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.resizing import resize_tables
@@ -22,8 +23,15 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import RANGES_FILE, read_own_config
 from kerasbert.files.training_recommendation import read_recommendation
+from kerasbert.heads.registry import DEFAULT, head_named
 from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.tasks.checkpoint_names import checkpoint_variables, name_map_of, variables_of_options
+from kerasbert.tasks.checkpoint_names import (
+    OWN_HEAD,
+    checkpoint_variables,
+    name_map_of,
+    own_head_variables,
+    variables_of_options,
+)
 from kerasbert.tasks.label_order import check_as_many_labels, label_order, move_rows
 from kerasbert.tasks.labels import parse_labels
 from kerasbert.tasks.quantization_ranges import load_ranges
@@ -136,29 +144,43 @@ def from_folder(
     problem = settings.get("problem", "single_label")
     if names and "problem" in overrides and overrides["problem"] != problem:
         note_once(f"note: {name_or_path}: trained as problem {problem!r}, loaded as {overrides['problem']!r}")
+    saved_head = settings.get("head")
+    if overrides.get("head", saved_head) != saved_head:
+        settings.pop("head_settings", None)
     settings |= overrides
+    own_head = settings.get("head", DEFAULT)
+    where = f"{folder}: " if "head" not in overrides else ""
+    if own_head != DEFAULT:
+        head_named(own_head, where)  # before anything is made
+    if saved_head is not None and (new_head or saved_head != own_head):
+        found = replace(found, heads=())
+        tensors = _without_head(tensors, saved_head, folder)
     has_labels = bool(names) and "labels" in overrides and not new_head
     if has_labels:
         labels = parse_labels(overrides["labels"])
         check_as_many_labels(labels, names, folder)
         tensors = move_rows(tensors, model_type, task_class.heads[0], label_order(labels, names, folder))
     policy = saved_policy(own, folder)
-    pooler = _pools(config, tensors) if task_class.pools is None else task_class.pools
+    pools = task_class.pools if own_head == DEFAULT else None
+    pooler = _pools(config, tensors) if pools is None else pools
     files = folder if has_tokenizer(folder) or not is_adapter(folder) else base_folder(folder, base)
     tokenizer = task_class.read_tokenizer(files)
     saved_options = own.get("encoder", {})
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)
     plan = plan_heads(task.heads, found, tensors, model_type, new_head)
-    if plan.new and trained and not new_head:
+    own_paths = own_head_variables(task)
+    new_own = [] if any(f"{ADDED_PREFIX}.{path}" in tensors for path in own_paths) else own_paths
+    is_new = bool(plan.new or new_own)
+    if is_new and trained and not new_head:
         raise KerasBertError(
             f"{folder}: expected a checkpoint with the trained head of {task_class.__name__}, received {found.name or 'one'} without; "
             f"train one with `kerasbert train`, or pass new_head=True"
         )
     added = variables_of_options(task.encoder, all_options.keys() - saved_options.keys())
     # A pooler belongs to the head that reads it: a new one is no part of a trained model.
-    may_initialize = [*plan.new, *added, *(["pooler"] if plan.new else [])]
-    names_map = name_map_of(task.encoder, task.heads, plan.other)
+    may_initialize = [*plan.new, *new_own, *added, *(["pooler"] if is_new else [])]
+    names_map = name_map_of(task.encoder, task.heads, plan.other, own_paths)
     task.load_report = names_map.apply(
         tensors, checkpoint_variables(task), may_initialize=may_initialize, may_drop=new_head, where=folder
     )
@@ -166,8 +188,14 @@ def from_folder(
         _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
-    task.recommended, task.has_new_head = read_recommendation(own, folder), bool(plan.new)
+    task.recommended, task.has_new_head = read_recommendation(own, folder), is_new
     return task
+
+
+def _without_head(tensors: Mapping[str, np.ndarray], name: object, where: object) -> dict[str, np.ndarray]:
+    """Return a checkpoint's tensors without those of a user's head, which a note says."""
+    note_once(f"note: {where}: its head {str(name)[:60]!r} left out")
+    return {key: value for key, value in tensors.items() if not key.startswith(f"{ADDED_PREFIX}.{OWN_HEAD}")}
 
 
 def _named_class(

@@ -10,13 +10,9 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.data.plain_text import OBJECTIVES, PlainText, pairs_from_text
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.dropout import Dropout
+from kerasbert.heads.head import Head
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
 from kerasbert.processors import IGNORED, Features
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
@@ -81,29 +77,21 @@ class Pretrainer(Task):
         self.share, self.whole_words = share, whole_words
         _ = self.processor  # reports wrong settings at once
         self.masked_lm = masked_lm_head(config, policy)
-        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", 0.0))
-        self.next_sentence_input = activation_quantizer(policy, "next_sentence.input")
-        tie_pooled(encoder, self.next_sentence_input)
-        self.next_sentence = make_dense(
-            2, self.next_sentence_input, policy, "next_sentence", initializer=truncated_normal(config)
-        )
+        rate = getattr(config, "classifier_dropout_prob", 0.0)
+        self.next_sentence = Head(encoder, 2, "pooled", "next_sentence", rate)
         self._create_variables()
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> dict[str, tf.Tensor]:
         encoded = self.encoder(inputs, training=training, lowering=lowering)
-        pooled = self.next_sentence_input(self.dropout(encoded.pooled, training=training), training=training)  # (B, H)
         sequence = encoded.sequence  # (B, S, H)
         if "positions" in inputs:
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
         return {
             self.output_name: self.masked_lm(sequence, self.encoder.embeddings.word, training=training),
-            self.pair_output_name: tf.cast(self.next_sentence(pooled, training=training), tf.float32),
+            self.pair_output_name: self.next_sentence.logits(encoded, training=training),
         }
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return self(inputs, training=False, lowering=lowering)
 
     @property
     def processor(self) -> PretrainingPairs:
@@ -250,9 +238,6 @@ class ReplacedTokenDetector(Task):
         return self.discriminator(
             self.encoder(inputs, training=training, lowering=lowering).sequence, training=training
         )
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, lowering=lowering)}
 
     @property
     def processor(self) -> ReplacedTokens:

@@ -1,5 +1,6 @@
 """Extractive question answering: a question and a text to the part of the text that answers it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -9,11 +10,7 @@ from kerasbert.console.output import note
 from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.processors.base import check_finite
 from kerasbert.processors.gold_answers import right_answers
 from kerasbert.processors.question_answering import QuestionAnswering
@@ -43,6 +40,8 @@ class QuestionAnswerer(Task):
             prints a note if so. The checkpoints of other libraries do not tell whether they were trained so.
         no_answer_threshold: See `choose_threshold`.
         unit: Unit of the metrics, "word" or "character".
+        head: A head of your own, which returns logits `(batch, length, 2)` of start and end; see `Task`.
+        head_settings: Its arguments.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -72,31 +71,26 @@ class QuestionAnswerer(Task):
         no_answer: bool | None = None,
         no_answer_threshold: float = 0.0,
         unit: str = "word",
+        head: str | None = None,
+        head_settings: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         default_length = min(QuestionAnswering.default_length, encoder.config.longest)
-        super().__init__(encoder, tokenizer, default_length if sequence_length is None else sequence_length, **kwargs)
+        length = default_length if sequence_length is None else sequence_length
+        super().__init__(encoder, tokenizer, length, head, head_settings, **kwargs)
         self.stride, self.longest_answer, self.n_best = stride, longest_answer, n_best
         self.no_answer, self.no_answer_threshold, self.unit = no_answer, no_answer_threshold, unit
         _ = self.processor  # reports wrong settings at once
-        self.qa_outputs_input = activation_quantizer(encoder.policy, "classifier.input")
-        tie_sequence(encoder, self.qa_outputs_input)
-        self.qa_outputs = make_dense(
-            2, self.qa_outputs_input, encoder.policy, "classifier", initializer=truncated_normal(encoder.config)
-        )
+        self.add_head(2)
         self._create_variables()
 
     def call(
         self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
     ) -> dict[str, tf.Tensor]:
-        x = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
-        logits = tf.cast(self.qa_outputs(self.qa_outputs_input(x, training=training), training=training), tf.float32)
+        logits = self.logits(inputs, training, lowering)  # (B, S, 2)
         # Not `logits[..., 0]`: GPU delegates support no slice that drops an axis.
         start, end = tf.split(logits, 2, axis=-1)  # (B, S, 1)
         return {"start_logits": tf.squeeze(start, -1), "end_logits": tf.squeeze(end, -1)}
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return self(inputs, training=False, lowering=lowering)
 
     @property
     def processor(self) -> QuestionAnswering:

@@ -12,7 +12,7 @@ from kerasbert.checkpoints.sentence_transformers import BIAS, KERNEL, write_dens
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
 from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file, is_replaceable
-from kerasbert.tasks.checkpoint_names import checkpoint_variables, name_map_of
+from kerasbert.tasks.checkpoint_names import checkpoint_variables, name_map_of, own_head_variables
 from kerasbert.tasks.quantization_ranges import collect_ranges
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def save_task(task: "Task", folder: str | os.PathLike, dtype: str = "float32", s
         raise KerasBertError(
             f"expected a new or empty folder, or one of kerasbert's, received {folder}; name another, or empty it"
         )
-    tensors = name_map_of(task.encoder, task.heads).export(checkpoint_variables(task))
+    names = name_map_of(task.encoder, task.heads, own_head=own_head_variables(task))
+    tensors = names.export(checkpoint_variables(task))
     projection = {name: tensors.pop(name) for name in (KERNEL, BIAS) if name in tensors}
     family = type(task.encoder).__name__.removesuffix("Encoder")
-    config = {**task.config.to_dict(), "architectures": [family + task.architecture], **task.hub_config()}
+    architecture = task.architecture if task.head is None else "Model"  # other libraries do not know a user's head
+    config = {**task.config.to_dict(), "architectures": [family + architecture], **task.hub_config()}
     with atomic_folder(folder, owns=is_model_file) as partial:
         write_folder_files(partial, config, tensors, dtype, shard_bytes)
         if task.has_tokenizer:

@@ -214,9 +214,6 @@ class SentenceEncoder(Task):
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)
         return vectors * (tf.math.rsqrt(tf.maximum(square, smallest)) * self.width**-0.5)
 
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self(inputs, training=False, lowering=lowering)}
-
     @property
     def float_parts(self) -> str | None:
         parts = [f"{self.pooling} pooling"] * (self.pooling != "cls") + ["vectors of length 1"] * self.normalize

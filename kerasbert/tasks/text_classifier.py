@@ -1,7 +1,7 @@
 """Text classification: a text or a pair of texts to a class, several classes, or a score."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,13 +14,9 @@ from kerasbert.checkpoints.cross_encoder import classifier_entries, read_classif
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.heads.head import classifier_dropout
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
 from kerasbert.processors.texts import is_paired
@@ -49,6 +45,8 @@ class TextClassifier(Task):
         sequence_length: Tokens in the longest row; see `Task`.
         paired: Whether the training data was pairs of texts; examples of the other form are then errors. None if that is not known;
             `fit` finds it in its data.
+        head: A head of your own; see `Task`.
+        head_settings: Its arguments.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -68,6 +66,7 @@ class TextClassifier(Task):
     labelled = True
     heads = ("classifier",)
     pools = True
+    reads = "pooled"
     predicts_arrays = True
     labels: tuple[str, ...]
 
@@ -80,21 +79,17 @@ class TextClassifier(Task):
         sequence_length: int | None = None,
         activation: str = "identity",
         paired: bool | None = None,
+        head: str | None = None,
+        head_settings: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
         if paired is not None and not isinstance(paired, bool):
             raise KerasBertError(f"expected paired as True, False or None, received {paired!r}; pass one of them")
         self.paired = paired
         self.labels, self.problem = _checked_labels(labels, problem), problem
         self.activation = _checked_activation(activation, problem)
-        config = encoder.config
-        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.classifier_input = activation_quantizer(encoder.policy, "classifier.input")
-        tie_pooled(encoder, self.classifier_input)
-        self.classifier = make_dense(
-            len(self.labels), self.classifier_input, encoder.policy, "classifier", initializer=truncated_normal(config)
-        )
+        self.add_head(len(self.labels), classifier_dropout(encoder))
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
@@ -150,19 +145,11 @@ class TextClassifier(Task):
     def hub_config(self) -> dict[str, Any]:
         return {**labels_to_config(self.labels), **classifier_entries(self.problem, self.activation)}
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (B, H)
-        pooled = self.classifier_input(self.dropout(pooled, training=training), training=training)
-        return tf.cast(self.classifier(pooled, training=training), tf.float32)  # (B, classes)
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        logits = self(inputs, training=False, lowering=lowering)
+    def answer(self, logits: tf.Tensor) -> tf.Tensor:
         if self.problem == "regression" and self.activation == "identity":
-            return {self.output_name: logits}
+            return logits
         activation = tf.nn.softmax if self.problem == "single_label" else tf.sigmoid
-        return {self.output_name: self.answer_quantizer(activation(logits))}
+        return self.answer_quantizer(activation(logits))
 
     def encode_targets(self, y: Any, examples: Sequence, features: Features) -> Any:
         targets = super().encode_targets(y, examples, features)

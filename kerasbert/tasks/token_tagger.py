@@ -1,7 +1,7 @@
 """Token classification: a tag for every word of a sentence."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,13 +10,9 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.heads.head import classifier_dropout
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
 from kerasbert.processors.tagging import Tagging
@@ -39,6 +35,8 @@ class TokenTagger(Task):
         labels: Names of the tags in the order of the logits.
         sequence_length: Tokens in the longest row; see `Task`.
         stride: Tokens from the start of a window to that of the next one; see `Tagging`.
+        head: A head of your own, which returns logits `(batch, length, labels)`; see `Task`.
+        head_settings: Its arguments.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -65,22 +63,18 @@ class TokenTagger(Task):
         labels: Sequence[str] = (),
         sequence_length: int | None = None,
         stride: int | None = None,
+        head: str | None = None,
+        head_settings: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
         self.labels, self.stride = parse_labels(labels), stride
         if len(self.labels) < 2:
             raise KerasBertError(
                 f"expected two or more different labels, received {', '.join(self.labels) or 'none'}: name the tags with labels="
             )
         _ = self.processor  # reports wrong settings at once
-        config, policy = encoder.config, encoder.policy
-        self.dropout = Dropout(getattr(config, "classifier_dropout_prob", config.hidden_dropout_prob))
-        self.token_classifier_input = activation_quantizer(policy, "classifier.input")
-        tie_sequence(encoder, self.token_classifier_input)
-        self.token_classifier = make_dense(
-            len(self.labels), self.token_classifier_input, policy, "classifier", initializer=truncated_normal(config)
-        )
+        self.add_head(len(self.labels), classifier_dropout(encoder))
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 
@@ -124,15 +118,8 @@ class TokenTagger(Task):
     def processor(self) -> Tagging:
         return Tagging(self.labels, self.stride)
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
-        x = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
-        x = self.token_classifier_input(self.dropout(x, training=training), training=training)
-        return tf.cast(self.token_classifier(x, training=training), tf.float32)  # (B, S, labels)
-
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {self.output_name: self.answer_quantizer(tf.nn.softmax(self(inputs, training=False, lowering=lowering)))}
+    def answer(self, logits: tf.Tensor) -> tf.Tensor:
+        return self.answer_quantizer(tf.nn.softmax(logits))
 
     def default_loss(self) -> keras.losses.Loss:
         return CrossEntropy()

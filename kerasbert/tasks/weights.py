@@ -34,7 +34,11 @@ class WeightsMixin(keras.Model):
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Return every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
-        return {path: variable for path, variable in named_variables(self).items() if variable.trainable}
+        return {
+            path: variable
+            for path, variable in named_variables(self).items()
+            if variable.trainable or path.startswith("head.")
+        }
 
     def fingerprint(self) -> str:
         """Return sixteen hex digits that change when any trained weight changes."""

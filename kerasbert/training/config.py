@@ -18,6 +18,7 @@ LABEL_COLUMN_HELP = (
     "Column of the label: a name, or a number from 0. Multi-label: also several columns of 0 and 1, as A,B,C."
 )
 DELIMITER_HELP = "Column separator: one character, or comma, semicolon, tab or pipe. Default: detected."
+HEAD_HELP = "A head of your own: a Python file, and its class or function; see kb.register_head. The file is executed."
 ENCODING_HELP = "Encoding of the data files, such as cp1252. Default: UTF-8, or UTF-16 with a byte order mark."
 LABEL_SEPARATOR_HELP = (
     "Separator of labels in a multi-label cell: one character, or a name as for --delimiter. Default: detected."
@@ -69,6 +70,7 @@ class TrainConfig(Options):
     text_column: str | None = setting(None, TEXT_COLUMN_HELP, "NAME|N")
     pair_column: str | None = setting(None, PAIR_COLUMN_HELP, "NAME|N")
     label_column: str | None = setting(None, LABEL_COLUMN_HELP, "NAME|N")
+    head: str | None = setting(None, HEAD_HELP, "FILE.py:NAME")
     labels: str | None = setting(
         None, "Label names in the order of the outputs. Default: the labels of the training data.", "A,B,..."
     )

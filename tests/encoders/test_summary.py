@@ -72,9 +72,9 @@ def test_options_are_those_of_keras(task):
 
 
 def test_a_summary_does_not_change_the_model(task):
-    before = task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()
+    before = task.fingerprint(), set(vars(task.encoder)), task.classifier.dropout.state.numpy().tolist()
     summary(task)
-    assert (task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()) == before
+    assert (task.fingerprint(), set(vars(task.encoder)), task.classifier.dropout.state.numpy().tolist()) == before
 
 
 def test_summaries_of_other_inputs(tiny):

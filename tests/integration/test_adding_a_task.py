@@ -22,11 +22,6 @@ import kerasbert as kb
 from kerasbert.cli import main
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.dense import truncated_normal
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
-from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
-from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.tie_ranges import tie_pooled
 from kerasbert.processors import Features, RawResult, registry
 from kerasbert.processors.classification import TextProcessor
 from kerasbert.processors.contributions import Contributions, Ratio
@@ -89,30 +84,19 @@ class StarRater(Task):
     architecture = "ForStarRating"
     heads = ("classifier",)
     pools = True
+    reads = "pooled"
 
     def __init__(self, encoder: Encoder, tokenizer: Tokenizer | None, sequence_length: int | None = None, **kwargs):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        self.classifier_input = activation_quantizer(encoder.policy, "classifier.input")
-        tie_pooled(encoder, self.classifier_input)
-        self.classifier = make_dense(
-            STARS - 1,
-            self.classifier_input,
-            encoder.policy,
-            "classifier",
-            initializer=truncated_normal(encoder.config),
-        )
+        self.add_head(STARS - 1)
         self._create_variables()
 
     @property
     def processor(self) -> Stars:
         return Stars()
 
-    def call(self, inputs, training=None, lowering: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
-        pooled = self.encoder(inputs, training=training, lowering=lowering).pooled  # (batch, hidden)
-        return self.classifier(self.classifier_input(pooled, training=training), training=training)
-
-    def serve(self, inputs, lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        return {"thresholds": tf.sigmoid(self(inputs, training=False, lowering=lowering))}
+    def answer(self, logits: tf.Tensor) -> tf.Tensor:
+        return tf.sigmoid(logits)
 
     def default_loss(self) -> keras.losses.Loss:
         return keras.losses.BinaryCrossentropy(from_logits=True)

@@ -91,9 +91,9 @@ def test_a_resumed_run_equals_an_uninterrupted_one(parts, tmp_path, steps):
 def test_dropout_is_active_in_the_resumed_run(parts):
     """Without randomness the comparison above would show little."""
     task = parts.task()
-    before = task.dropout.state.numpy()
+    before = task.classifier.dropout.state.numpy()
     parts.run(task)
-    assert task.dropout.rate > 0 and task.dropout.state.numpy()[1] == before[1] + STEPS * EPOCHS
+    assert task.classifier.dropout.rate > 0 and task.classifier.dropout.state.numpy()[1] == before[1] + STEPS * EPOCHS
 
 
 def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):

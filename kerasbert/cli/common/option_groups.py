@@ -92,7 +92,7 @@ def with_options(*shared: str, **groups: OptionGroup) -> Callable:
     """Return a decorator that replaces parameters of a command by the options of their groups, and adds the options of all commands.
 
     Args:
-        shared: Which of `folder_task` and `strict` the command has beside `json` and `debug`. The application reads them.
+        shared: Which of `folder_task`, `head` and `strict` the command has beside `json` and `debug`. The application reads them.
         groups: The group for each replaced parameter, by name.
     """
     added = [

@@ -9,6 +9,7 @@ from kerasbert.cli.common.zoo_names import file_or_name, file_path
 from kerasbert.training.config import (
     DELIMITER_HELP,
     ENCODING_HELP,
+    HEAD_HELP,
     LABEL_COLUMN_HELP,
     LABEL_SEPARATOR_HELP,
     MAX_ROWS_HELP,
@@ -31,6 +32,7 @@ SHARED = {
         ],
         None,
     ),
+    "head": (Annotated[str | None, Option("--head", metavar="FILE.py:NAME", help=HEAD_HELP)], None),
     "strict": (
         Annotated[
             bool,

@@ -3,8 +3,12 @@
 import fnmatch
 from collections.abc import Mapping, Sequence
 
+import tensorflow as tf
+
 from kerasbert.compression.quantization.policies import INTEGER_ONLY, POLICIES
 from kerasbert.errors import KerasBertError
+from kerasbert.heads.checks import reached
+from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, activation_quantizers
 from kerasbert.layers.quantization.policy import KINDS, QuantizationPolicy
@@ -85,7 +89,12 @@ def check_model(policy: QuantizationPolicy, model: Task) -> None:
 
 def unserved_layers(task: Task) -> set[str]:
     """Return the paths of the Dense layers that `serve` does not use."""
-    return {*task.unserved, *(() if task.pools else ("pooler",))}
+    if task.head is None:
+        return {*task.unserved, *(() if task.pools else ("pooler",))}
+    specs = {name: tf.TensorSpec((1, None), tf.int32) for name in INPUT_NAMES}
+    traced = tf.function(lambda inputs: task.serve(inputs), autograph=False).get_concrete_function(specs)
+    read = {id(handle) for handle in reached(traced)[1]}
+    return {dense.path for dense in dense_layers(task) if id(dense.kernel.handle) not in read}
 
 
 def check_both_sides(dense: Dense) -> None:

@@ -8,10 +8,11 @@ from kerasbert.compression.quantization.calibration import calibrate
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.compression.quantization.policy_checks import check_model, check_recipe
+from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.tasks.base import Task
+from kerasbert.tasks.base import Task, check_task
 
 
 def quantize(
@@ -60,9 +61,14 @@ def quantize(
         int8.save_pretrained("runs/api-int8")
         ```
     """
+    check_task(model)
     policy = _policy(recipe, integer_only, learned_ranges)
     quantized = model.with_policy(policy, dropout)
     check_model(policy, quantized)
+    if quantized.head is not None and (parts := quantized.head.float_layers):
+        note_once(
+            f"note: head {quantized.head_name!r}: in float, as only Dense layers are quantized: {', '.join(parts)}"
+        )
     if any(quantizer.kind == "static" for quantizer in activation_quantizers(quantized)):
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(

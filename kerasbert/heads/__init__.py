@@ -1,0 +1,1 @@
+"""Heads: layers from the encoder's output to the outputs of a task, kerasbert's own and those of users."""
