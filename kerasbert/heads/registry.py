@@ -46,17 +46,11 @@ def register_head(name: str, head: Callable | None = None) -> Any:
     Example:
         ```python
         import tf_keras as keras
-
         @kb.register_head("first-token")
-        class FirstToken(keras.layers.Layer):
-            def __init__(self, outputs):
-                super().__init__()
-                self.dense = keras.layers.Dense(outputs)
-
-            def call(self, encoded, mask=None):
-                return self.dense(encoded.sequence[:, 0])
-
-        task = kb.TextClassifier.from_pretrained("small-en", labels=["negative", "positive"], head="first-token")
+        def first_token(outputs):
+            dense = keras.layers.Dense(outputs)
+            return lambda encoded, mask: dense(encoded.sequence[:, 0])
+        task = kb.TextClassifier.from_pretrained("small-en", labels=["a", "b"], head="first-token")
         ```
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name) or name == DEFAULT:
