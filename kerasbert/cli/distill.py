@@ -1,6 +1,6 @@
 """`kerasbert distill`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common import options
@@ -8,8 +8,8 @@ from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import REQUIRED, Options, setting
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.distill_config import DistillConfig
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
@@ -17,47 +17,6 @@ if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
 
 _SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer norms
-
-
-@dataclass(frozen=True)
-class DistillConfig(Options):
-    """The settings of `kerasbert distill` beside those of the training run.
-
-    Raises:
-        KerasBertError: When a value is out of range, or not exactly one of `student` and `layers` is given.
-    """
-
-    teacher: str = setting(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
-    student: str | None = setting(
-        None, "Initial checkpoint of the student, as an alternative to --layers.", "FOLDER|HUB"
-    )
-    layers: str | None = setting(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
-    strategy: str = setting(
-        "alternate", "How to pick teacher layers when --layers is a count: alternate, first or last.", "NAME"
-    )
-    no_norm: bool = setting(
-        False, "Replace layer norms by scales and shifts, and GELU by ReLU, for integer processors."
-    )
-    objectives: str = setting(
-        "soft-labels=1",
-        "Distillation losses and their weights: soft-labels, cosine, hidden, patient, attention, relations, features.",
-        "NAME=WEIGHT,...",
-    )
-    temperature: float = setting(2.0, "Temperature of soft-labels.", "T")
-    layer_map: str | None = setting(None, "Mapping of teacher layers to student layers: uniform, skip or last.", "NAME")
-    label_weight: float = setting(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
-    cache: str | None = setting(
-        None, "Cache folder for the teacher's outputs, which are then computed only once.", "FOLDER"
-    )
-
-    def check(self) -> None:
-        if (self.student is None) == (self.layers is None):
-            received = "neither" if self.student is None else "both"
-            raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
-        if self.strategy != "alternate" and (self.layers is None or "," in self.layers):
-            raise KerasBertError(
-                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"
-            )
 
 
 _TRAINING = OptionGroup(
@@ -97,7 +56,7 @@ def distill(
     settings = {
         "objectives": config.objectives,
         "temperature": config.temperature,
-        "label_weight": config.label_weight,
+        "label_weight": distiller.label_weight if config.label_weight is not None or data.y is not None else 0.0,
     }
     record = run.record(
         result, data, dev, settings,
@@ -118,15 +77,15 @@ def _prepare(
     """Check options and data before TensorFlow is loaded; return the run and its tables."""
     from pathlib import Path
 
+    from kerasbert.checkpoints.layer_counts import check_layer_count
     from kerasbert.cli.common.data_files import read_train_and_dev
     from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
-    from kerasbert.cli.common.layer_counts import check_layer_count, parse_layers
     from kerasbert.cli.common.training_data import load_processor
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(training.require("out"), config.teacher, config.student, resume=resume, overwrite=overwrite)
-    if config.layers is not None:
-        check_layer_count(config.teacher, parse_layers(config.layers))
+    if config.kept_layers is not None:
+        check_layer_count(config.teacher, config.kept_layers)
     if config.cache is not None:
         check_cache_folder(Path(config.cache))
     objective_weights(config.objectives)
@@ -142,7 +101,6 @@ def _prepare(
 
 def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
     """Load the teacher, and create student and objectives."""
-    from kerasbert.cli.common.layer_counts import parse_layers
     from kerasbert.cli.common.loading import loading
 
     with loading("the models"):
@@ -156,9 +114,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
         if config.student is None:
-            student = student_from(
-                teacher, parse_layers(config.layers or ""), config.strategy, training.sequence_length
-            )
+            student = student_from(teacher, config.kept_layers, config.strategy, training.sequence_length)
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
             longest = max_sequence_length(read_config(resolve(config.student)))
@@ -179,7 +135,7 @@ def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig
     return student if training.dropout is None else student.with_dropout(training.dropout)
 
 
-def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None", label_weight: float) -> None:
+def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None", label_weight: float | None) -> None:
     """Check the labels that the run uses.
 
     Raises:
@@ -188,7 +144,7 @@ def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None"
     from kerasbert.cli.common.data_files import check_known_labels
 
     for table in (data, dev):
-        if table is not None and (table.y is not None or table is dev or label_weight > 0):
+        if table is not None and (table.y is not None or table is dev or label_weight):
             check_known_labels(processor, table)
 
 

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from kerasbert.cli.common import options
-from kerasbert.cli.common.magnitude_pruning import MagnitudeConfig, prune_weights
+from kerasbert.cli.common.magnitude_pruning import prune_weights
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.structured_pruning import StructuredConfig, prune_structures
+from kerasbert.cli.common.structured_pruning import prune_structures
 from kerasbert.cli.common.training_run import TrainingRun, command_options
+from kerasbert.compression.pruning.config import MagnitudeConfig, StructuredConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import PRUNING_SHARE, RATE_SHARE_HELP, TrainConfig
 

@@ -1,67 +1,20 @@
 """`kerasbert quantize`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, command_options, score
-from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
+from kerasbert.compression.quantization.config import QuantizeConfig
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import Options, setting
 from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHARE_HELP, TrainConfig
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.trainer import TrainResult
-
-
-@dataclass(frozen=True)
-class QuantizeConfig(Options):
-    """The settings of `kerasbert quantize` beside those of the training run.
-
-    Raises:
-        KerasBertError: When a value is out of range, or an option needs training and there is none.
-    """
-
-    recipe: str = setting(
-        "static_wi8_ai8",
-        "Number format: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32 or weight_only_wi8.",
-        "NAME",
-    )
-    epochs: int = setting(1, "Number of training epochs; 0 only calibrates.", at_least=0)
-    integer_only: bool = setting(False, "Quantize every activation, for processors without float.")
-    calibration_rows: int = setting(CALIBRATION_ROWS, "Number of calibration examples, sampled evenly.", at_least=1)
-    calibration_method: str = setting(
-        "min-max", "Range estimation for calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
-    )
-    learned_ranges: bool = setting(False, "Learn the ranges by gradient descent, instead of moving averages.")
-    quant_delay: float = setting(
-        0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
-    )
-    freeze_ranges: float = setting(
-        1.0, "Fraction of the steps after which the ranges are frozen.", "FRACTION", at_least=0, at_most=1
-    )
-    objectives: str | None = setting(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
-    label_weight: float = setting(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
-
-    def check(self) -> None:
-        needs_training = {
-            "--learned-ranges": self.learned_ranges, "--objectives": self.objectives, "--quant-delay": self.quant_delay > 0,
-            "--freeze-ranges": self.freeze_ranges < 1,
-        }  # fmt: skip
-        for name, given in needs_training.items():
-            if given and not self.epochs:
-                raise KerasBertError(
-                    f"expected --epochs of at least 1 with {name}, received 0; leave {name} out to calibrate only"
-                )
-        if self.quant_delay >= self.freeze_ranges:
-            raise KerasBertError(
-                f"expected --freeze-ranges above --quant-delay, received --quant-delay {self.quant_delay} and "
-                f"--freeze-ranges {self.freeze_ranges}; ranges are frozen after activations are quantized"
-            )
 
 
 _TRAINING = OptionGroup(

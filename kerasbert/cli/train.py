@@ -51,8 +51,8 @@ def train(
 
 
 def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> Result:
+    from kerasbert.checkpoints.layer_counts import check_layer_count
     from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.training_data import read_data
 
     check_out_folder(out, training.model, resume=resume, overwrite=overwrite)

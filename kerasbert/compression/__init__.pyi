@@ -1,3 +1,7 @@
+from kerasbert.compression.pruning.config import (
+    MagnitudeConfig as MagnitudeConfig,
+    StructuredConfig as StructuredConfig,
+)
 from kerasbert.compression.pruning.magnitude import Sparsity as Sparsity
 from kerasbert.compression.pruning.masks import (
     MagnitudePruning as MagnitudePruning,
@@ -10,6 +14,7 @@ from kerasbert.compression.pruning.sparsity_report import (
     sparsity_report as sparsity_report,
 )
 from kerasbert.compression.quantization.calibration import calibrate as calibrate
+from kerasbert.compression.quantization.config import QuantizeConfig as QuantizeConfig
 from kerasbert.compression.quantization.diagnosis import (
     PointLoss as PointLoss,
     diagnose as diagnose,

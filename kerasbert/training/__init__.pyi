@@ -17,6 +17,7 @@ from kerasbert.tasks.freezing import (
     unfreeze as unfreeze,
 )
 from kerasbert.training.config import TrainConfig as TrainConfig
+from kerasbert.training.distill_config import DistillConfig as DistillConfig
 from kerasbert.training.run_folder import RunFolder as RunFolder
 from kerasbert.training.trainer import (
     TrainResult as TrainResult,

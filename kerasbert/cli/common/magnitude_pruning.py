@@ -1,75 +1,19 @@
 """Magnitude pruning for `kerasbert prune`: the smallest weights become 0 during further training."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common import options
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import TrainingRun, score
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import Options, setting
 from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
-    from kerasbert.compression.pruning.magnitude import Sparsity
+    from kerasbert.compression.pruning.config import MagnitudeConfig
     from kerasbert.tasks.base import Task
 
 
-@dataclass(frozen=True)
-class MagnitudeConfig(Options):
-    """The weights that become 0, and the schedule.
-
-    Raises:
-        KerasBertError: When a value is out of range, or an option needs another one.
-    """
-
-    sparsity: float | None = setting(
-        None, "Fraction of the weights of each kernel that become 0. Default: 0.5 for --pattern 2:4.", "FRACTION"
-    )
-    pattern: str = setting(
-        "unstructured",
-        "Sparsity pattern: unstructured, blocks such as 4x1 (inputs x outputs), or 2:4.",
-        "NAME",
-    )
-    part: dict[str, float] = setting(
-        dict,
-        "Another sparsity for Dense layers by path, such as layers.*.feed_forward.*=0.9. Repeatable.",
-        "PATH=FRACTION",
-    )
-    keep_zeros: bool = setting(
-        False, "Keep the zeros of a pruned model. Without --sparsity, training continues with them."
-    )
-    prune_from: float = setting(
-        0.0, "Fraction of the steps at which pruning starts.", "FRACTION", at_least=0, at_most=1
-    )
-    prune_until: float = setting(0.5, "Fraction of the steps at which pruning ends.", "FRACTION", at_least=0, at_most=1)
-    updates: int = setting(20, "Number of mask updates.", at_least=1)
-    objectives: str | None = setting(None, options.OBJECTIVES_HELP, "NAME=WEIGHT,...")
-    label_weight: float = setting(0.5, options.LABEL_WEIGHT_HELP, "X", at_least=0)
-
-    def check(self) -> None:
-        if self.target is None and (self.part or self.pattern != "unstructured"):
-            raise KerasBertError("expected --sparsity with --part and --pattern, received none; add it")
-
-    @property
-    def target(self) -> float | None:
-        """The fraction of zeros, or None if the model only keeps its zeros."""
-        return 0.5 if self.sparsity is None and self.pattern == "2:4" else self.sparsity
-
-    def schedule(self) -> "Sparsity | None":
-        """Return the pruning schedule, or None if the model only keeps its zeros.
-
-        Raises:
-            KerasBertError: When pattern, fractions and steps do not fit together.
-        """
-        from kerasbert.compression.pruning.magnitude import Sparsity
-
-        if self.target is None:
-            return None
-        return Sparsity(self.target, self.pattern, self.part, self.prune_from, self.prune_until, self.updates)
-
-
-def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Result:
+def prune_weights(model: str, config: "MagnitudeConfig", run: TrainingRun) -> Result:
     """Train a saved model while its smallest weights become 0, and save it.
 
     Args:
@@ -109,7 +53,7 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
     record = run.record(
         result, data, dev, {},
         model=model, sparsity=asdict(schedule) if schedule else None, keep_zeros=config.keep_zeros, objectives=config.objectives,
-        label_weight=config.label_weight if objectives else None, zeros=zeros, dev_before=before, dev_after=after,
+        label_weight=learner.label_weight if isinstance(learner, Distiller) else None, zeros=zeros, dev_before=before, dev_after=after,
     )  # fmt: skip
     line = (
         f"saved {run.out}: {zeros['dense']:.1%} of the kernels' weights are 0, and {zeros['total']:.1%} of all weights"
@@ -119,7 +63,7 @@ def prune_weights(model: str, config: MagnitudeConfig, run: TrainingRun) -> Resu
     return Result({"out": run.out, **record}, line)
 
 
-def _load(model: str, config: MagnitudeConfig, training: TrainConfig) -> "tuple[Task, Task | None]":
+def _load(model: str, config: "MagnitudeConfig", training: TrainConfig) -> "tuple[Task, Task | None]":
     """Load the model to prune, and a second copy as the teacher for objectives."""
     from kerasbert.cli.common.loading import loading
 

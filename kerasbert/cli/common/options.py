@@ -88,10 +88,6 @@ Rows = Annotated[
     int | None, Option(metavar="N", min=1, help="Number of rows to use, sampled evenly. Default: all rows.")
 ]
 
-OBJECTIVES_HELP = (
-    "Distillation losses against the original model, such as soft-labels=1,hidden=1; see `kerasbert distill`."
-)
-LABEL_WEIGHT_HELP = "Weight of the loss on the labels, beside --objectives."
 # Fields of TrainConfig that apply to a new model of a checkpoint, and not to a saved model with its head.
 NOT_FOR_SAVED_MODELS = (
     "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",

@@ -1,17 +1,16 @@
 """Structured pruning for `kerasbert prune`: removes layers, heads, feed-forward neurons, tokens and dimensions of vectors."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common.layer_counts import parse_layers
 from kerasbert.cli.common.results import Result
 from kerasbert.cli.common.training_run import score
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import Options, flag, setting
 from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
+    from kerasbert.compression.pruning.config import StructuredConfig
     from kerasbert.compression.pruning.structured import LayerChoice
     from kerasbert.console.tables import Block
     from kerasbert.data.dataset import Dataset
@@ -30,82 +29,7 @@ _SIZES = {
 _SHOWN_CHOICES = 5  # of a search, beside those of fixed strategies
 
 
-@dataclass(frozen=True)
-class StructuredConfig(Options):
-    """The parts to remove.
-
-    Raises:
-        KerasBertError: When a fraction is out of range, or an option needs another one.
-    """
-
-    layers: str | None = setting(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
-    strategy: str | None = setting(
-        None,
-        "Layers to remove when --layers is a count: top, bottom, alternate, alternate-top, symmetric or contribution. search tries "
-        "choices on --data and keeps the layers whose outputs are closest to the model's. Default: search with --data or --dev, else top.",
-        "NAME",
-    )
-    heads: float | None = setting(None, "Fraction of the attention heads to remove.", "FRACTION", above=0, below=1)
-    heads_per_layer: bool = setting(False, "Remove the same number of heads from every layer.")
-    feed_forward: float | None = setting(
-        None, "Fraction of the feed-forward neurons to remove.", "FRACTION", above=0, below=1
-    )
-    vocabulary: str | None = setting(
-        None, "Keep only the tokens of these texts: a .txt file of lines, or a data file of the task.", "FILE"
-    )
-    characters: bool = setting(
-        True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
-    )
-    dimensions: int | None = setting(
-        None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
-    )
-    data: str | None = setting(
-        None,
-        "Data for measuring: a data file of the task, labelled for --heads and --feed-forward, of which a few hundred rows are enough; "
-        "or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
-        "FILE",
-    )
-
-    def check(self) -> None:
-        for name, needed, given in (
-            (f"--strategy {self.strategy}", "layers", self.strategy is not None),
-            ("--heads-per-layer", "heads", self.heads_per_layer),
-            ("--no-characters", "vocabulary", not self.characters),
-        ):
-            if given and getattr(self, needed) is None:
-                raise KerasBertError(f"expected {flag(needed)} with {name}, received none; add it, or leave out {name}")
-        if isinstance(self.kept_layers, list) and self.strategy is not None:
-            raise KerasBertError(
-                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
-            )
-        measured = [flag(name) for name in ("heads", "feed_forward", "dimensions") if getattr(self, name) is not None]
-        measured += [f"--strategy {self.strategy}"] if self.strategy in ("contribution", "search") else []
-        if measured and self.data is None:
-            advice = "add a labelled file" if self.needs_labels else "add a file of texts"
-            raise KerasBertError(f"expected --data for {measured[0]}, which is measured on it, received none; {advice}")
-
-    @property
-    def kept_layers(self) -> int | list[int] | None:
-        """The number of layers to keep, or their indices.
-
-        Raises:
-            KerasBertError: When the option is neither.
-        """
-        return None if self.layers is None else parse_layers(self.layers)
-
-    @property
-    def removes(self) -> list[str]:
-        """The given options that remove parts."""
-        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions")
-        return [flag(name) for name in names if getattr(self, name) is not None]
-
-    @property
-    def needs_labels(self) -> bool:
-        """True if importance is measured with the loss."""
-        return self.heads is not None or self.feed_forward is not None
-
-
-def prune_structures(model: str, config: StructuredConfig, training: TrainConfig) -> Result:
+def prune_structures(model: str, config: "StructuredConfig", training: TrainConfig) -> Result:
     """Remove layers, heads, feed-forward neurons, tokens and dimensions from a saved model, in this order, and save it.
 
     Args:
@@ -148,15 +72,15 @@ def prune_structures(model: str, config: StructuredConfig, training: TrainConfig
     return Result(data, _blocks(data))
 
 
-def _labelled(config: StructuredConfig, training: TrainConfig) -> list[str]:
+def _labelled(config: "StructuredConfig", training: TrainConfig) -> list[str]:
     """Return the files whose labels are used."""
     return [path for path in (config.data if config.needs_labels else None, training.dev) if path]
 
 
-def _read_tables(model: str, config: StructuredConfig, training: TrainConfig) -> "dict[str, Dataset]":
+def _read_tables(model: str, config: "StructuredConfig", training: TrainConfig) -> "dict[str, Dataset]":
     """Read all data files by their names, and check them and the options against the model's files before TensorFlow is loaded."""
+    from kerasbert.checkpoints.layer_counts import check_layer_count
     from kerasbert.cli.common.data_files import check_known_labels, read_described
-    from kerasbert.cli.common.layer_counts import check_layer_count
     from kerasbert.cli.common.training_data import load_processor
 
     if config.kept_layers is not None:
@@ -176,7 +100,7 @@ def _read_tables(model: str, config: StructuredConfig, training: TrainConfig) ->
     return tables
 
 
-def _strategy(task: "Task", config: StructuredConfig, dev: str | None) -> str | None:
+def _strategy(task: "Task", config: "StructuredConfig", dev: str | None) -> str | None:
     """Return the strategy by which layers are chosen, and print a line about a default; None where no layers are chosen."""
     from kerasbert.cli.common.progress import note
 
@@ -196,7 +120,7 @@ def _strategy(task: "Task", config: StructuredConfig, dev: str | None) -> str | 
 
 
 def _search(
-    task: "Task", config: StructuredConfig, strategy: str | None, data: "Dataset | None"
+    task: "Task", config: "StructuredConfig", strategy: str | None, data: "Dataset | None"
 ) -> "list[LayerChoice]":
     """Return the choices of layers that a search tries, the best one first; none without a search."""
     from kerasbert.cli.common.progress import progress
@@ -210,7 +134,7 @@ def _search(
 
 def _prune(
     task: "Task",
-    config: StructuredConfig,
+    config: "StructuredConfig",
     strategy: str | None,
     search: "list[LayerChoice]",
     tables: "dict[str, Dataset]",

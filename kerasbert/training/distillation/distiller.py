@@ -19,12 +19,14 @@ from kerasbert.training.distillation.forward_features import forward_features
 from kerasbert.training.distillation.objective import Objective
 from kerasbert.training.distillation.teacher import TeacherRunner
 
+LABEL_WEIGHT = 0.5  # the default with labels
+
 
 class Distiller(KerasTask):
     """Model that trains `student` towards `teacher`.
 
     The loss is `label_weight` times the student's own loss plus the weighted losses of all objectives. `fit` and `evaluate` take what the
-    student's take. Without labels, or with a `label_weight` of 0, the student learns from the teacher alone. The teacher runs without
+    student's take. With a `label_weight` of 0 the student learns from the teacher alone. The teacher runs without
     dropout and is not trained. Neither the teacher nor learned projections of objectives are saved with the student. Other attributes of a
     task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the student's. After the training the student is a
     task like any other.
@@ -33,7 +35,7 @@ class Distiller(KerasTask):
         student: The task to train.
         teacher: A task that may have another architecture, depth and width, as far as the objectives allow.
         objectives: Objectives of `kerasbert.training.distillation`.
-        label_weight: Factor of the student's own loss.
+        label_weight: Factor of the student's own loss. None is 0.5 for data with labels, and 0 for data without.
         cache: A folder for the teacher's tensors of the training data, which are then computed once. The data must be the same in every
             epoch: no masked words, no `tf.data.Dataset`.
         cache_type: Type of the cached tensors: `float32`, or `float16` for half the size.
@@ -62,13 +64,15 @@ class Distiller(KerasTask):
         student: Task,
         teacher: Task,
         objectives: Sequence[Objective],
-        label_weight: float = 0.0,
+        label_weight: float | None = None,
         cache: str | os.PathLike | None = None,
         cache_type: str = "float32",
         **kwargs: Any,
     ):
         super().__init__(**{"name": "distiller", **kwargs})
         self._compiled_lock = ThreadLock(f"fit or evaluate of {type(self).__name__}", nested=True)
+        self._needs_labels = label_weight is not None
+        label_weight = LABEL_WEIGHT if label_weight is None else label_weight
         _check_weights(objectives, label_weight)
         if cache_type not in TYPES:
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
@@ -131,7 +135,9 @@ class Distiller(KerasTask):
         ]
         terms = [objective.weight * loss for objective, loss in zip(self.objectives, losses, strict=True)]
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        if self.learns_labels:  # Keras divides a loss by the number of replicas, since their gradients are summed
+        if (
+            self.learns_labels and targets is not None
+        ):  # Keras divides a loss by the number of replicas, since their gradients are summed
             label_loss: Any = self.student.compute_loss(inputs, targets, student.outputs, weights)
             losses.insert(0, tf.cast(label_loss, tf.float32) * replicas)
             terms.append(self.label_weight * losses[0])
@@ -189,7 +195,7 @@ class Distiller(KerasTask):
             x,
             y,
             batch_size,
-            labelled=self.learns_labels,
+            labelled=self.learns_labels and self._needs_labels,
             cached=shuffle or start is not None,
             weights=sample_weight,
             shuffle=shuffle,

@@ -38,7 +38,7 @@ class SoftLabels(Objective):
     name = "soft_labels"
     heads = True
 
-    def __init__(self, temperature: float | None = 1.0, weight: float = 1.0):
+    def __init__(self, temperature: float | None = 2.0, weight: float = 1.0):
         super().__init__(weight)
         is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
         if temperature is not None and not (is_number and 0 < temperature < float("inf")):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kerasbert.cli.common.layer_counts import check_layer_count
+from kerasbert.checkpoints.layer_counts import check_layer_count
 from kerasbert.errors import KerasBertError
 
 BERT = {

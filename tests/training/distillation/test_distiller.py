@@ -106,7 +106,7 @@ def test_invalid_arguments_are_refused_before_training(tiny, models):
     for objectives, options, expected in (
         ([], {}, "one or more"),
         (SoftLabels(), {}, "as a list"),
-        ([SoftLabels(weight=0)], {}, "nothing would be learned"),
+        ([SoftLabels(weight=0)], {"label_weight": 0}, "nothing would be learned"),
         ([SoftLabels()], {"label_weight": -1}, "label_weight of at least 0"),
         ([SoftLabels()], {"cache_type": "int8"}, "float32, float16"),
     ):

@@ -1,0 +1,153 @@
+"""The settings of pruning as values, which the options of `kerasbert prune` declare."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kerasbert.checkpoints.layer_counts import parse_layers
+from kerasbert.errors import KerasBertError
+from kerasbert.files.record import Options, flag, setting
+from kerasbert.training.objective_config import ObjectiveConfig
+
+if TYPE_CHECKING:
+    from kerasbert.compression.pruning.magnitude import Sparsity
+
+
+@dataclass(frozen=True)
+class MagnitudeConfig(ObjectiveConfig):
+    """The weights that become 0, and the schedule.
+
+    Raises:
+        KerasBertError: When a value is out of range, or an option needs another one.
+
+    Example:
+        ```python
+        from kerasbert.compression import MagnitudeConfig, MagnitudePruning
+        pruning = MagnitudePruning(MagnitudeConfig(pattern="2:4").schedule())
+        ```
+    """
+
+    sparsity: float | None = setting(
+        None, "Fraction of the weights of each kernel that become 0. Default: 0.5 for --pattern 2:4.", "FRACTION"
+    )
+    pattern: str = setting(
+        "unstructured",
+        "Sparsity pattern: unstructured, blocks such as 4x1 (inputs x outputs), or 2:4.",
+        "NAME",
+    )
+    part: dict[str, float] = setting(
+        dict,
+        "Another sparsity for Dense layers by path, such as layers.*.feed_forward.*=0.9. Repeatable.",
+        "PATH=FRACTION",
+    )
+    keep_zeros: bool = setting(
+        False, "Keep the zeros of a pruned model. Without --sparsity, training continues with them."
+    )
+    prune_from: float = setting(
+        0.0, "Fraction of the steps at which pruning starts.", "FRACTION", at_least=0, at_most=1
+    )
+    prune_until: float = setting(0.5, "Fraction of the steps at which pruning ends.", "FRACTION", at_least=0, at_most=1)
+    updates: int = setting(20, "Number of mask updates.", at_least=1)
+
+    def check(self) -> None:
+        super().check()
+        if self.target is None and (self.part or self.pattern != "unstructured"):
+            raise KerasBertError("expected --sparsity with --part and --pattern, received none; add it")
+
+    @property
+    def target(self) -> float | None:
+        """The fraction of zeros, or None if the model only keeps its zeros."""
+        return 0.5 if self.sparsity is None and self.pattern == "2:4" else self.sparsity
+
+    def schedule(self) -> "Sparsity | None":
+        """Return the pruning schedule, or None if the model only keeps its zeros.
+
+        Raises:
+            KerasBertError: When pattern, fractions and steps do not fit together.
+        """
+        from kerasbert.compression.pruning.magnitude import Sparsity
+
+        if self.target is None:
+            return None
+        return Sparsity(self.target, self.pattern, self.part, self.prune_from, self.prune_until, self.updates)
+
+
+@dataclass(frozen=True)
+class StructuredConfig(Options):
+    """The parts to remove.
+
+    Raises:
+        KerasBertError: When a fraction is out of range, or an option needs another one.
+
+    Example:
+        ```python
+        from kerasbert.compression import StructuredConfig
+        config = StructuredConfig(layers="0,1")
+        config.kept_layers  # [0, 1]
+        ```
+    """
+
+    layers: str | None = setting(None, "Number of layers to keep, or their indices from 0.", "N|N,N,...")
+    strategy: str | None = setting(
+        None,
+        "Layers to remove when --layers is a count: top, bottom, alternate, alternate-top, symmetric or contribution. search tries "
+        "choices on --data and keeps the layers whose outputs are closest to the model's. Default: search with --data or --dev, else top.",
+        "NAME",
+    )
+    heads: float | None = setting(None, "Fraction of the attention heads to remove.", "FRACTION", above=0, below=1)
+    heads_per_layer: bool = setting(False, "Remove the same number of heads from every layer.")
+    feed_forward: float | None = setting(
+        None, "Fraction of the feed-forward neurons to remove.", "FRACTION", above=0, below=1
+    )
+    vocabulary: str | None = setting(
+        None, "Keep only the tokens of these texts: a .txt file of lines, or a data file of the task.", "FILE"
+    )
+    characters: bool = setting(
+        True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
+    )
+    dimensions: int | None = setting(
+        None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
+    )
+    data: str | None = setting(
+        None,
+        "Data for measuring: a data file of the task, labelled for --heads and --feed-forward, of which a few hundred rows are enough; "
+        "or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
+        "FILE",
+    )
+
+    def check(self) -> None:
+        for name, needed, given in (
+            (f"--strategy {self.strategy}", "layers", self.strategy is not None),
+            ("--heads-per-layer", "heads", self.heads_per_layer),
+            ("--no-characters", "vocabulary", not self.characters),
+        ):
+            if given and getattr(self, needed) is None:
+                raise KerasBertError(f"expected {flag(needed)} with {name}, received none; add it, or leave out {name}")
+        if isinstance(self.kept_layers, list) and self.strategy is not None:
+            raise KerasBertError(
+                f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
+            )
+        measured = [flag(name) for name in ("heads", "feed_forward", "dimensions") if getattr(self, name) is not None]
+        measured += [f"--strategy {self.strategy}"] if self.strategy in ("contribution", "search") else []
+        if measured and self.data is None:
+            advice = "add a labelled file" if self.needs_labels else "add a file of texts"
+            raise KerasBertError(f"expected --data for {measured[0]}, which is measured on it, received none; {advice}")
+
+    @property
+    def kept_layers(self) -> int | list[int] | None:
+        """The number of layers to keep, or their indices.
+
+        Raises:
+            KerasBertError: When the option is neither.
+        """
+        return None if self.layers is None else parse_layers(self.layers)
+
+    @property
+    def removes(self) -> list[str]:
+        """The given options that remove parts."""
+        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions")
+        return [flag(name) for name in names if getattr(self, name) is not None]
+
+    @property
+    def needs_labels(self) -> bool:
+        """True if importance is measured with the loss."""
+        return self.heads is not None or self.feed_forward is not None

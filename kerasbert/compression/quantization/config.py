@@ -1,0 +1,60 @@
+"""The settings of a quantization as one value, which the options of `kerasbert quantize` declare."""
+
+from dataclasses import dataclass
+
+from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
+from kerasbert.errors import KerasBertError
+from kerasbert.files.record import setting
+from kerasbert.training.objective_config import ObjectiveConfig
+
+
+@dataclass(frozen=True)
+class QuantizeConfig(ObjectiveConfig):
+    """The settings of a quantization, beside those of its training. `kerasbert quantize --help` lists them.
+
+    Raises:
+        KerasBertError: When a value is out of range, or an option needs training and there is none.
+
+    Example:
+        ```python
+        from kerasbert.compression import QuantizeConfig
+        config = QuantizeConfig(calibration_method="percentile")
+        int8 = kb.compression.quantize(task, config.recipe, calibration=texts, ranges=config.calibration_method)
+        ```
+    """
+
+    recipe: str = setting(
+        "static_wi8_ai8",
+        "Number format: static_wi8_ai8, static_wi8_ai16, dynamic_wi8_afp32, dynamic_wi4_afp32 or weight_only_wi8.",
+        "NAME",
+    )
+    epochs: int = setting(1, "Number of training epochs; 0 only calibrates.", at_least=0)
+    integer_only: bool = setting(False, "Quantize every activation, for processors without float.")
+    calibration_rows: int = setting(CALIBRATION_ROWS, "Number of calibration examples, sampled evenly.", at_least=1)
+    calibration_method: str = setting(
+        "min-max", "Range estimation for calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
+    )
+    learned_ranges: bool = setting(False, "Learn the ranges by gradient descent, instead of moving averages.")
+    quant_delay: float = setting(
+        0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
+    )
+    freeze_ranges: float = setting(
+        1.0, "Fraction of the steps after which the ranges are frozen.", "FRACTION", at_least=0, at_most=1
+    )
+
+    def check(self) -> None:
+        super().check()
+        needs_training = {
+            "--learned-ranges": self.learned_ranges, "--objectives": self.objectives, "--quant-delay": self.quant_delay > 0,
+            "--freeze-ranges": self.freeze_ranges < 1,
+        }  # fmt: skip
+        for name, given in needs_training.items():
+            if given and not self.epochs:
+                raise KerasBertError(
+                    f"expected --epochs of at least 1 with {name}, received 0; leave {name} out to calibrate only"
+                )
+        if self.quant_delay >= self.freeze_ranges:
+            raise KerasBertError(
+                f"expected --freeze-ranges above --quant-delay, received --quant-delay {self.quant_delay} and "
+                f"--freeze-ranges {self.freeze_ranges}; ranges are frozen after activations are quantized"
+            )
