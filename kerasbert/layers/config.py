@@ -68,6 +68,9 @@ class EncoderConfig(Record):
             where: The file, for messages.
             strict: Whether a key without a field is an error.
 
+        Returns:
+            The config.
+
         Raises:
             KerasBertError: When a value has the wrong type or is out of range.
         """
