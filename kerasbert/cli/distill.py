@@ -56,7 +56,7 @@ def distill(
     settings = {
         "objectives": config.objectives,
         "temperature": config.temperature,
-        "label_weight": distiller.label_weight if config.label_weight is not None or data.y is not None else 0.0,
+        "label_weight": distiller.label_weight,
     }
     record = run.record(
         result, data, dev, settings,
@@ -144,7 +144,7 @@ def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None"
     from kerasbert.cli.common.data_files import check_known_labels
 
     for table in (data, dev):
-        if table is not None and (table.y is not None or table is dev or label_weight):
+        if table is not None and (table.y is not None or table is dev or label_weight != 0):
             check_known_labels(processor, table)
 
 

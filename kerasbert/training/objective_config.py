@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kerasbert.files.record import Options, setting
 
-LABEL_WEIGHT_HELP = "Weight of the loss on the labels, beside --objectives. Default: 0.5 with labels, 0 without."
+LABEL_WEIGHT_HELP = "Weight of the loss on the labels, beside --objectives. Default: 0.5."
 
 
 @dataclass(frozen=True)
