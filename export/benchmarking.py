@@ -19,9 +19,10 @@ from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import describe_machine
-from kerasbert.export.runtime.isolated_model import check_runs
-from kerasbert.export.runtime.onnx_model import ONNX
+from kerasbert.export.runtime.isolated_session import check_runs
+from kerasbert.export.runtime.onnx_session import ONNX
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
 from kerasbert.files.cleanup import temporary_folder
@@ -254,7 +255,7 @@ def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
         )
     for path in paths:
         if not path.endswith(ONNX):
-            packed_metadata.check_takes_ids(path, packed_metadata.read(path), "to measure it")
+            ModelFile.read(path).check_takes_ids("to measure it")
             for length in lengths:
                 check_runs(path, length)
 

@@ -17,9 +17,9 @@ from kerasbert.export.passes.context import PassContext
 from kerasbert.export.passes.merge_signatures import merge_signatures
 from kerasbert.export.tflite.metadata import IDS, TEXT, Metadata, append, append_mark
 from kerasbert.export.tflite.model import Model, encode
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.runtime_support import check_runtime
 from kerasbert.export.tflite.tflite_metadata import add_tflite_metadata
-from kerasbert.export.tflite.tflite_model import TFLiteModel
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -36,7 +36,7 @@ def convert(
     inputs: str = IDS,
     split_k: bool = False,
     calibration_rows: int | None = CALIBRATION_ROWS,
-) -> TFLiteModel:
+) -> ModelFile:
     """Convert a task to a `.tflite` file.
 
     The file of a masked language model returns the scores of all tokens at every position, `(1, S, V)` float32: 15.6 MB for 128 positions
@@ -52,7 +52,7 @@ def convert(
             Several numbers make a signature `serve_N` each, which share one copy of the weights.
         calibration: Examples for the ranges of a static file. Only for a task without ranges; `compression.quantize` adds them.
         integer_only: Whether no operator computes in float, for processors without floating point. A task that was quantized so, and the
-            target edge-tpu, always get such a file; another task is calibrated anew. The target edge-tpu gets two, see `TFLiteModel`.
+            target edge-tpu, always get such a file; another task is calibrated anew. The target edge-tpu gets two, see `ModelFile`.
         min_runtime: The oldest runtime that must load the file, such as "2.9". Before 2.17, kernels of Dense layers whose input is
             quantized at run time have one scale each. That is coarser than in training, so validate such a file.
         inputs: `ids`, or `text` for a file with the tokenizer in its graph, which needs tensorflow-text to run. Such a file has one length,
@@ -83,7 +83,7 @@ def convert(
         return _convert(_quantized_task(task.in_float32(), options, calibration, calibration_rows), options)
 
 
-def _convert(task: "Task", options: ConversionOptions) -> TFLiteModel:
+def _convert(task: "Task", options: ConversionOptions) -> ModelFile:
     metadata = _describe(task, options)
     if options.target.split:
         return _convert_partitioned(task, options, metadata)
@@ -96,7 +96,7 @@ def _convert(task: "Task", options: ConversionOptions) -> TFLiteModel:
     content = encode(merge_signatures(models) if len(models) > 1 else longest)
     if options.min_runtime is not None:
         check_runtime(content, options.min_runtime)
-    return TFLiteModel(append(content, metadata), metadata)
+    return ModelFile(append(content, metadata), metadata)
 
 
 def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, rows: int | None) -> "Task":
@@ -152,7 +152,7 @@ def _describe(task: "Task", options: ConversionOptions) -> Metadata:
     )
 
 
-def _convert_partitioned(task: "Task", options: ConversionOptions, metadata: Metadata) -> TFLiteModel:
+def _convert_partitioned(task: "Task", options: ConversionOptions, metadata: Metadata) -> ModelFile:
     """Convert a task to a host model and an accelerator model."""
     from kerasbert.export.lowering.partition import split_files
 
@@ -161,7 +161,7 @@ def _convert_partitioned(task: "Task", options: ConversionOptions, metadata: Met
     if options.min_runtime is not None:
         check_runtime(host, options.min_runtime)
         check_runtime(accelerator, options.min_runtime)
-    return TFLiteModel(append(accelerator, metadata), metadata, append_mark(host))
+    return ModelFile(append(accelerator, metadata), metadata, append_mark(host))
 
 
 def _lower_lengths(tasks: list["Task"], options: ConversionOptions) -> dict[str, Model]:

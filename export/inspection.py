@@ -14,6 +14,7 @@ from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights
 from kerasbert.export.tflite.macs import count_macs
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.runtime_support import required_runtime
 from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
 from kerasbert.export.tflite.tflite_file import TFLiteFile
@@ -184,33 +185,36 @@ def inspect(path: str | os.PathLike) -> Inspection:
         content.mac_shares["static"]  # the share of multiply-accumulates in int8
         ```
     """
-    data, name = load_bytes(path)
-    return inspect_structure(TFLiteFile.read(data, name), packed_metadata.read(data, name), path)
+    content, name = load_bytes(path)
+    return inspect_file(
+        ModelFile(
+            content,
+            packed_metadata.read(content, name),
+            path=None if isinstance(path, bytes) else Path(path),
+            structure=TFLiteFile.read(content, name),
+        )
+    )
 
 
-def inspect_structure(
-    file: TFLiteFile, metadata: packed_metadata.Metadata | None, path: str | os.PathLike | bytes
-) -> Inspection:
-    """Inspect a file that was decoded already, as `inspect` does.
+def inspect_file(model: ModelFile) -> Inspection:
+    """Inspect a file that was read already, as `inspect` does.
 
-    Args:
-        file: The decoded file.
-        metadata: Its metadata.
-        path: The file that it was decoded from, or its content.
+    Raises:
+        KerasBertError: When no FlatBuffer schema is installed.
     """
-    name = "the given bytes" if isinstance(path, bytes) else str(path)
+    file, metadata = model.require_structure(), model.metadata
     roles = constant_roles(file)
     weights = trained_weights(file, roles).values()
     stored = sum(weight.elements for weight in weights)
     quantized = sum(weight.elements for weight in weights if weight.bits <= 8)
-    size = model_size(path, metadata, stored)
+    size = model_size(model.path or model.content, metadata, stored)
     macs = count_macs(file)
     total_macs = sum(macs.values())
     flex_operators, custom_operators = _custom_operators(file)
     return Inspection(
-        path=Path(name).name,
+        path=model.name,
         size=file.size,
-        size_by_part=size_by_part(file, roles, packed_metadata.packed_size(file.data, name)),
+        size_by_part=size_by_part(file, roles, packed_metadata.packed_size(file.data, model.label)),
         parameters=size.parameters,
         stored_parameters=stored,
         bytes_per_parameter=size.bytes_per_parameter,

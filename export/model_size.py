@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.runtime.partitioned_model import host_path
 from kerasbert.export.targets import is_partitioned
 from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.export.tflite.model_parts import host_path
 
 _LEAST_STORED, _MOST_STORED = 0.5, 2.1  # parameters in the graph for each that was trained
 

@@ -7,9 +7,10 @@ from typing import Any
 from kerasbert.console.output import note
 from kerasbert.data.sampling import sample_evenly
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.onnx_model import ONNX
+from kerasbert.export.runtime.onnx_session import ONNX
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.runtime.padding import padding_note
-from kerasbert.export.runtime.predictor import Predictor, open_predictor
+from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.constants import table_rows
 from kerasbert.export.tflite.tflite_file import TFLiteFile
@@ -33,7 +34,7 @@ def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | N
         KerasBertError: When the data are no texts, `count` is below 1, the first file has no tokenizer, or a later file has none and takes
             other ids or shorter rows.
     """
-    first = open_predictor(paths[0])
+    first = open_pipeline(paths[0])
     texts = read_data(data, first.processor)
     if texts.is_packed:
         raise KerasBertError("expected texts to measure, received packed arrays; pass texts, or leave the data out")
@@ -41,7 +42,7 @@ def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | N
     rows = [_tokenized(first, x, with_note=True)]
     for path in paths[1:]:
         if not str(path).endswith(ONNX) and packed_metadata.read(path) is not None:
-            rows.append(_tokenized(open_predictor(path), x))
+            rows.append(_tokenized(open_pipeline(path), x))
         else:
             if not str(path).endswith(ONNX):
                 _check_same_sizes(path, first, rows[0])
@@ -49,20 +50,20 @@ def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | N
     return rows
 
 
-def _tokenized(predictor: Predictor, x: Any, with_note: bool = False) -> Rows:
-    examples = predictor.processor.examples(x)
-    features = predictor.processor.scoring_features(examples, predictor.tokenizer, predictor.length)
-    if with_note and (line := padding_note(predictor.metadata, features.lengths)):
+def _tokenized(pipeline: Pipeline, x: Any, with_note: bool = False) -> Rows:
+    examples = pipeline.processor.examples(x)
+    features = pipeline.processor.scoring_features(examples, pipeline.tokenizer, pipeline.length)
+    if with_note and (line := padding_note(pipeline.metadata, features.lengths)):
         note(line)
     token_lists = features.token_lists
     return {
         "input_ids": [list(map(int, ids)) for ids in token_lists.input_ids],
         "token_type_ids": [list(map(int, types)) for types in token_lists.token_type_ids],
-        "longest": predictor.length,
+        "longest": pipeline.length,
     }
 
 
-def _check_same_sizes(path: str | os.PathLike, first: Predictor, rows: Rows) -> None:
+def _check_same_sizes(path: str | os.PathLike, first: Pipeline, rows: Rows) -> None:
     """Check that a file without a tokenizer takes the first file's rows."""
     file, words = TFLiteFile.read(path), first.metadata.vocab_size or first.tokenizer.vocabulary_size
     tables = table_rows(file)
@@ -80,6 +81,6 @@ def _check_same_sizes(path: str | os.PathLike, first: Predictor, rows: Rows) -> 
             else f"one of {max(lengths)} tokens for rows of {most}"
         )
         raise KerasBertError(
-            f"expected a tokenizer in {path}, or the sizes of {first.path} ({words:,} token ids), received {received}; "
+            f"expected a tokenizer in {path}, or the sizes of {first.name} ({words:,} token ids), received {received}; "
             "convert the model with `kerasbert convert`, or leave the data out"
         )

@@ -12,7 +12,7 @@ from kerasbert.files.toml_text import read_toml
 from kerasbert.suggestions import nearest
 
 if TYPE_CHECKING:
-    from kerasbert.export.runtime.opened_model import OpenedModel
+    from kerasbert.export.runtime.pipeline import Pipeline
     from kerasbert.tasks import SentenceEncoder
 
 ROOT = Path(__file__).resolve().parent
@@ -125,7 +125,7 @@ def find(name: str) -> ZooModel:
     return by_name[name]
 
 
-def load(name: str) -> "SentenceEncoder | OpenedModel":
+def load(name: str) -> "SentenceEncoder | Pipeline":
     """Load a model of the zoo.
 
     Args:
@@ -151,7 +151,7 @@ def load(name: str) -> "SentenceEncoder | OpenedModel":
         from kerasbert.tasks import SentenceEncoder
 
         return SentenceEncoder.from_pretrained(model.path)
-    from kerasbert.export.runtime.opened_model import open as open_file
+    from kerasbert.export.runtime.opening import open as open_file
 
     return open_file(model.path)
 

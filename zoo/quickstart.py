@@ -106,9 +106,9 @@ def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float],
     Returns:
         (text, most likely label, probability) for each text.
     """
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
 
-    answers = open_predictor(path).predictions(list(texts))
+    answers = open_pipeline(path).predictions(list(texts))
     return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
 
 
@@ -131,7 +131,7 @@ def _check_arguments(out: Path, epochs: int | None, rows: int | None) -> Path:
 
 def _check_content(out: Path) -> None:
     """Check that kerasbert wrote all existing files with the output's names."""
-    from kerasbert.export.runtime.partitioned_model import written_files
+    from kerasbert.export.tflite.model_parts import written_files
 
     for folder in (out / "float", out / "int8"):
         if os.path.lexists(folder) and not is_replaceable(folder):

@@ -19,7 +19,7 @@ import kerasbert as kb
 from kerasbert.cli.common.predictions import prediction_records
 from kerasbert.cli.common.results import to_jsonable
 from kerasbert.encoders import BertConfig, BertEncoder
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.text import WordPiece
 
 FOLDER = Path(__file__).parent / "models"
@@ -104,7 +104,7 @@ def _write(path: Path, seed: int, task_class: str, settings: dict, options: dict
     longest = 16 if length == "resizable" else max(length) if isinstance(length, list) else length
     task = getattr(kb, task_class)(encoder, WordPiece(VOCABULARY), sequence_length=longest, **settings)
     kb.export.convert(task, recipe="float32", **options).save(path)
-    predictor = open_predictor(path)
+    predictor = open_pipeline(path)
     rows = predictor.processor.examples(examples)
     return to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
 

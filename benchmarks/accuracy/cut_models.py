@@ -91,10 +91,10 @@ def _trim_vocabulary(arguments: argparse.Namespace, workspace: Path, original: P
 
 
 def _answers(arguments: argparse.Namespace, file: Path) -> list[dict]:
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
     from kerasbert.processors import read_for
 
-    return open_predictor(file).predictions(read_for("single_label", arguments.dev).x)
+    return open_pipeline(file).predictions(read_for("single_label", arguments.dev).x)
 
 
 def _result(arguments: argparse.Namespace, reference: dict, runs: list[dict]) -> dict:

@@ -197,7 +197,7 @@ def _run_on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = 
 
 
 def _run_on_gpu(workspace: Path) -> tuple[dict[str, np.ndarray], str]:
-    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.gpu import DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS, WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
     from kerasbert.export.backends.subprocesses.process import run_module
@@ -214,10 +214,10 @@ def _run_on_gpu(workspace: Path) -> tuple[dict[str, np.ndarray], str]:
         sys.exit(
             f"expected a GPU that runs the file, received {log.unsupported_summary or log.fault or result.failure_reason}"
         )
-    child = WorkerOutputs.read(workspace / "outputs.npz")
-    if not child.more["fully_accelerated"]:
+    outputs, _, more = read_outputs(workspace / "outputs.npz")
+    if not more["fully_accelerated"]:
         sys.exit("expected all operators on the GPU, received a partial delegation")
-    return child.outputs, log.adapter
+    return outputs, log.adapter
 
 
 def _run_on_wasm(workspace: Path, rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -79,7 +79,7 @@ def _convert(model: Any, parts: int, length: int, workspace: Path) -> Path:
 
 def _run(file: Path, workspace: Path) -> tuple[np.ndarray, np.ndarray]:
     """Run a file on lavapipe; returns probabilities, (rows, classes), and seconds of each row but the first."""
-    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.environments.known import LAVAPIPE
     from kerasbert.export.backends.gpu import SECONDS, WORKER
     from kerasbert.export.backends.subprocesses.process import run_module
@@ -90,8 +90,8 @@ def _run(file: Path, workspace: Path) -> tuple[np.ndarray, np.ndarray]:
     )
     if not result.ok:
         raise SystemExit(f"expected outputs of lavapipe, received {result.failure_reason}")
-    child = WorkerOutputs.read(output_file)
-    return next(iter(child.outputs.values())), child.seconds
+    outputs, seconds, _ = read_outputs(output_file)
+    return next(iter(outputs.values())), seconds
 
 
 def _logit_rms(outputs: np.ndarray, expected: np.ndarray) -> float:

@@ -33,10 +33,10 @@ def score(
         kernels: `xnnpack` or `reference`.
         columns: Of text, second text and label; None finds them by name.
     """
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
     from kerasbert.processors import read_for
 
-    predictor = open_predictor(file, kernels=kernels)
+    predictor = open_pipeline(file, kernels=kernels)
     text, pair, label = columns
     table = read_for(predictor.processor.name, data, text=text, pair=pair, label=label)
     return predictor.score(table.x, table.y)

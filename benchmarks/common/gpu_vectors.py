@@ -26,13 +26,13 @@ def gpu_vectors(
     Raises:
         SystemExit: When no device ran the file.
     """
-    from kerasbert.export.backends.context import WorkerOutputs
+    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.gpu import WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
     from kerasbert.export.backends.subprocesses.process import run_module
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
 
-    predictor = open_predictor(path)
+    predictor = open_pipeline(path)
     features = predictor.processor.features(list(texts), predictor.tokenizer, predictor.length)
     inputs = features.pack(np.arange(len(texts)), predictor.length, predictor.tokenizer.pad_id)
     with tempfile.TemporaryDirectory() as folder:
@@ -42,5 +42,5 @@ def gpu_vectors(
         log = GpuLog.of(result.log)
         if not result.ok or not log.adapter:
             raise SystemExit(f"expected the vectors from a GPU, received none: {log.fault or result.failure_reason}")
-        vectors = next(iter(WorkerOutputs.read(outputs).outputs.values()))
+        vectors = next(iter(read_outputs(outputs)[0].values()))
     return vectors, "; ".join(filter(None, (log.adapter, log.remark)))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.common import record
 from kerasbert.export.backends.subprocesses.probe import failure_reason
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite.tflite_file import check_structure
 
 TEXT = "a gripping film"
@@ -30,13 +30,13 @@ ROWS = 200
 def measure(path: Path, rounds: int) -> dict:
     """Measure the milliseconds of each way; the ways take turns."""
     seconds: dict[str, list[float]] = defaultdict(list)
-    predictors = {"row_here": open_predictor(path), "row_there": open_predictor(path, isolated=True)}
+    predictors = {"row_here": open_pipeline(path), "row_there": open_pipeline(path, isolated=True)}
     ways: dict[str, Callable] = {
         "verified": lambda: check_structure(path),
         "probed": lambda: failure_reason(path),
         "digest": lambda: hashlib.sha256(path.read_bytes()).hexdigest(),
-        "here": lambda: open_predictor(path).predictions([TEXT]),
-        "there": lambda: open_predictor(path, isolated=True).predictions([TEXT]),
+        "here": lambda: open_pipeline(path).predictions([TEXT]),
+        "there": lambda: open_pipeline(path, isolated=True).predictions([TEXT]),
         **{
             name: lambda predictor=predictor: predictor.predictions([TEXT] * ROWS)
             for name, predictor in predictors.items()

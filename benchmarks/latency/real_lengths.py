@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.common import record
 from kerasbert.export.benchmarking import benchmark
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 
 PACKAGES = ("onnxruntime", "onnx", "onnxscript", "torch", "transformers", "ai-edge-litert", "numpy")
@@ -118,7 +118,7 @@ def _count_same_classes(tflite: Path, onnx: Path, texts: list[str]) -> int:
     """Count the texts on which both files choose the same class."""
     import onnxruntime
 
-    predictor = open_predictor(tflite)
+    predictor = open_pipeline(tflite)
     session = onnxruntime.InferenceSession(str(onnx), providers=["CPUExecutionProvider"])
     labels, same = list(predictor.processor.labels), 0
     encoded = predictor.tokenizer.encode(texts, max_length=predictor.length)

@@ -31,8 +31,8 @@ from benchmarks.parity.untrained_files import untrained_files
 from kerasbert.cli.common.predictions import prediction_records
 from kerasbert.cli.common.results import to_jsonable
 from kerasbert.data import assistant as assistant_data
-from kerasbert.export.runtime.predictor import open_predictor
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.processors import read_for
 
 PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")
@@ -124,7 +124,7 @@ def _result(client: str, cases: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _compare(client: str, file: Path, examples: Any) -> dict[str, Any]:
     """Predict the same examples on both sides."""
-    predictor = open_predictor(file)
+    predictor = open_pipeline(file)
     rows = predictor.processor.examples(examples)
     expected = to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
     received, notes = demos.run(client, "predict", file, lines=[_line(row, predictor.processor.name) for row in rows])
@@ -136,7 +136,7 @@ def _compare(client: str, file: Path, examples: Any) -> dict[str, Any]:
         comparison.add(one, other)
     result = {
         "file": file.name,
-        "recipe": packed.require(file, "to compare it").recipe,
+        "recipe": ModelFile.read(file).require_metadata("to compare it").recipe,
         "problem": predictor.processor.name,
         "runs_on": demos.runtime_of(client, notes),
         "rows": len(expected),

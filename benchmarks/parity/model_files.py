@@ -19,9 +19,7 @@ from typing import Any
 from benchmarks.common import record
 from benchmarks.parity import demos
 from kerasbert.errors import KerasBertError
-from kerasbert.export.tflite import metadata as packed
-from kerasbert.export.tflite.structure import load_bytes
-from kerasbert.export.tflite.tflite_file import check_structure
+from kerasbert.export.tflite.model_file import ModelFile
 
 PACKAGES = ("ai-edge-litert",)
 _MIN_RUNTIME = b"min_runtime_version"
@@ -71,9 +69,8 @@ def _inspect(command: list[str], path: Path) -> tuple[dict[str, Any] | None, str
 
 def _in_python(path: Path) -> tuple[dict[str, Any] | None, str]:
     try:
-        found = packed.require(path, "to compare it")
-        content, name = load_bytes(path)
-        structure = check_structure(content, name)
+        file = ModelFile.read(path)
+        found, content, structure = file.require_metadata("to compare it"), file.content, file.structure
     except KerasBertError as error:
         return None, str(error)
     if structure is None:

@@ -634,7 +634,7 @@ def _metadata(folder: Path) -> None:
 
     description = metadata.read(folder / "a.tflite")
     if description is not None:
-        from kerasbert.export.runtime.predictor import tokenizer_of
+        from kerasbert.export.tflite.metadata import tokenizer_of
 
         tokenizer_of(description).encode(TEXTS, max_length=16)
 

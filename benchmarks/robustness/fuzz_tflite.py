@@ -34,7 +34,7 @@ from kerasbert.cli import main as command
 from kerasbert.errors import KerasBertError
 from kerasbert.export.inspection import inspect
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.tflite_file import check_structure
 
@@ -61,13 +61,12 @@ def read(path: str) -> None:
 
 def run_unverified(path: str) -> None:
     """Run a file in this process without verification."""
-    model = open_at_any_length(path, verified=True)
-    model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
+    open_at_any_length(path, verified=True).run_ones()
 
 
 def run_verified(path: str) -> None:
     """Run a file in this process if verification accepts it."""
-    open_predictor(path).predictions([TEXT])
+    open_pipeline(path).predictions([TEXT])
 
 
 def commands(data: Path) -> dict[str, Callable[[str], list[str]]]:

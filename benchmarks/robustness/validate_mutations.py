@@ -64,7 +64,7 @@ def difference(problem: str, before: list, after: list) -> tuple[float, float]:
 def measured(case: Case, path: Path, expected: list) -> tuple[float, float] | None:
     """Compare a file with its model on held-out texts; None where it cannot predict them, or not of this task."""
     try:
-        found = kb.open(path)._predictor.predictions(case.held_out)
+        found = kb.open(path).predictions(case.held_out)
         return difference(case.task.processor.name, expected, found)
     except (KerasBertError, KeyError, ValueError):  # it does not run, or its predictions are those of another task
         return None

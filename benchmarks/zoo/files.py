@@ -31,14 +31,14 @@ def main() -> None:
     """Measure, and add the lines to `zoo/results.csv` unless `--dry-run` is given."""
     arguments = _arguments()
     import kerasbert as kb
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
     from kerasbert.model_names import shipped_model
     from kerasbert.zoo.results import add_results
     from kerasbert.zoo.tables import SHARE
 
     load, path = record.load(), shipped_model(arguments.model) or Path(arguments.model)
     task = kb.load_task(arguments.float) if arguments.float else None
-    data = (task or open_predictor(path)).processor.read(
+    data = (task or open_pipeline(path)).processor.read(
         arguments.data, label_column=arguments.label_column, text_column=arguments.text_column, max_rows=arguments.rows
     )
     report = kb.export.validate(

@@ -22,7 +22,7 @@ from benchmarks.common.gpu_vectors import gpu_vectors
 from benchmarks.zoo.rows import gpu_backend, make_result
 
 if TYPE_CHECKING:
-    from kerasbert.export.runtime.opened_model import OpenedModel
+    from kerasbert.export.runtime.pipeline import Pipeline
 
 TOP = 10
 METRICS = {
@@ -103,7 +103,7 @@ def to_int8(vectors: np.ndarray) -> Int8Vectors:
     return Int8Vectors(np.rint(vectors / scales).astype(np.int8), scales.astype(np.float32))
 
 
-def _encode(opened: "OpenedModel") -> Encode:
+def _encode(opened: "Pipeline") -> Encode:
     return lambda texts: np.asarray(opened(list(texts)))
 
 

@@ -1,13 +1,14 @@
 """The kernels of phones (NEON, dot products, i8mm), by the aarch64 runtime under QEMU: their numbers, not their speed."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kerasbert.data.sampling import spread
-from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
+from kerasbert.export.backends.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.export.backends.environments.arm64 import PROCESSORS, CpuModel
 from kerasbert.export.backends.environments.known import ARM64
 from kerasbert.export.backends.operators_alone import OperatorsAlone, extract_integer_dense
@@ -29,26 +30,19 @@ def run_checks(context: ValidationContext) -> BackendResult:
     most = _MAX_ROWS if tolerance.agreement is None and tolerance.cosine is None else _ROWS_TO_AGREE
     rows = spread(len(context.examples), min(context.sample_size, most))
     with temporary_folder(NAME) as folder:
-        context.write_inputs(folder / "rows.npz", rows)
         checks = []
         for processor in PROCESSORS:
-            checks.append(_check_processor(context, processor, rows, folder))
+            checks.append(_check_processor(context, processor, rows))
             context.progress(NAME, len(checks), len(PROCESSORS) + 1)
         checks.append(_check_operators(context, folder))
     return BackendResult(checks)
 
 
-def _check_processor(context: ValidationContext, processor: CpuModel, rows: np.ndarray, folder: Path) -> Check:
+def _check_processor(context: ValidationContext, processor: CpuModel, rows: np.ndarray) -> Check:
     """Run the whole file on one processor."""
     name, device = f"{NAME} {processor.name}", f"{processor.name} under QEMU, {processor.stands_for}"
-    outputs_file = folder / f"{processor.part}.npz"
-    result = _run(processor, context.model_path, folder / "rows.npz", outputs_file)
-    if not result.ok:
-        return Check(name, FAILED, result.failure_reason, device=device)
-    worker = WorkerOutputs.read(outputs_file)
-    outputs = context.extract(worker.outputs, rows)
-    remark = context.sample_remark(rows)
-    return context.make_check(name, rows, outputs, worker.seconds, remark=remark, device=device, threads=1)
+    run = partial(_run, processor, context.model_path)
+    return context.check_worker(name, rows, run, device=device, threads=1)[0]
 
 
 def _check_operators(context: ValidationContext, folder: Path) -> Check:
@@ -63,14 +57,14 @@ def _check_operators(context: ValidationContext, folder: Path) -> Check:
     result = run_command([sys.executable, WORKER, file, inputs, outputs_here], SECONDS)
     if not result.ok:
         return Check(name, FAILED, f"on this machine: {result.failure_reason}")
-    expected, faults = WorkerOutputs.read(outputs_here).outputs, []
+    expected, faults = read_outputs(outputs_here)[0], []
     for processor in PROCESSORS:
         outputs_file = folder / f"operators-{processor.part}.npz"
         result = _run(processor, file, inputs, outputs_file)
         if not result.ok:
             faults.append(f"{processor.name}: {result.failure_reason}")
             continue
-        actual = WorkerOutputs.read(outputs_file).outputs
+        actual = read_outputs(outputs_file)[0]
         different = [key for key, values in expected.items() if not np.array_equal(values, actual[key])]
         if different:
             faults.append(f"{processor.name}: {len(different)} of {len(expected)} differ from x86-64")

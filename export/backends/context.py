@@ -4,23 +4,25 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from kerasbert.export.runtime.interpreter_model import SIGNATURE
+from kerasbert.export.backends.subprocesses.process import ProcessResult
+from kerasbert.export.runtime.interpreter_session import SIGNATURE
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.partitioned_model import PartitionedModel
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
 from kerasbert.export.validation.examples import Examples, RowOutputs, blocks
 from kerasbert.export.validation.npz_file import read_npz
 from kerasbert.export.validation.verdict import judge
+from kerasbert.files.cleanup import temporary_folder
 
 _OUTPUT = "output "
+Seconds = TypeVar("Seconds", list[float], np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class ValidationContext:
     """
 
     file: ModelFile
-    model: RunnableModel
+    model: Session
     examples: Examples
     expected: Sequence[RowOutputs]
     tolerance: Tolerance
@@ -76,7 +78,7 @@ class ValidationContext:
     @property
     def is_partitioned(self) -> bool:
         """Whether the file is the body of a model in two parts."""
-        return isinstance(self.model, PartitionedModel)
+        return self.model.partitioned
 
     @functools.cached_property
     def sample_rows(self) -> np.ndarray:
@@ -96,7 +98,7 @@ class ValidationContext:
         """Name the arithmetic of this file where it computes its floats as `floats`."""
         return arithmetic(self.file.structure, floats)
 
-    def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> RunnableModel:
+    def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> Session:
         """Return `model` where it has these kernels and threads; else opens the file on an interpreter of its own.
 
         Raises:
@@ -107,6 +109,29 @@ class ValidationContext:
             return self.model
         return open_model(self.file, threads, kernels, self.examples.length)
 
+    def run(self, label: str, session: Session, rows: np.ndarray) -> tuple[list[RowOutputs], list[float]]:
+        """Run rows, cut to the model's length.
+
+        Args:
+            label: What progress is reported as.
+            session: The file on an interpreter.
+            rows: The numbers of the rows.
+
+        Returns:
+            The outputs of each row, and the seconds of each token list.
+
+        Raises:
+            KerasBertError: When the file does not run.
+        """
+        inputs, outputs, seconds = self.examples.inputs_of(rows, session.length), [], []
+        session.run(next(each_token_list(inputs, session.inputs)))  # packs weights, and is no measurement
+        runs = session.run_rows(each_token_list(inputs, session.inputs), self.examples.group)
+        for done, (row, (arrays, elapsed)) in enumerate(zip(rows, runs, strict=True), start=1):
+            outputs.append(self.examples.extract(arrays, row, reference=self.expected[row]))
+            seconds += elapsed
+            self.progress(label, done, len(rows))
+        return outputs, seconds
+
     def differences(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[OutputDifference, ...]:
         """Compare the outputs of two models for the same rows, output by output."""
         compared_as = self.examples.processor.compared_as
@@ -115,19 +140,41 @@ class ValidationContext:
             for key in sorted(model[0].compared)
         )
 
+    def check_worker(
+        self, name: str, rows: np.ndarray, run: Callable[[Path, Path], ProcessResult], *, device: str, **fields: Any
+    ) -> tuple[Check, list[RowOutputs]]:
+        """Run rows in a worker process and judge its outputs.
+
+        Args:
+            name: The check's name.
+            rows: The numbers of the rows.
+            run: Runs the worker on an archive of inputs; it writes an archive of outputs, see `read_outputs`.
+            device: Where it runs.
+            **fields: Further arguments of `make_check`.
+
+        Returns:
+            The check, and the outputs of each row; none where the worker failed.
+        """
+        with temporary_folder("worker") as folder:
+            inputs, outputs_file = folder / "rows.npz", folder / "outputs.npz"
+            self.write_inputs(inputs, rows)
+            result = run(inputs, outputs_file)
+            if not result.ok:
+                return Check(name, FAILED, result.failure_reason, device=device), []
+            arrays, seconds, _ = read_outputs(outputs_file)
+        outputs = self.extract(arrays, rows)
+        return self.make_check(
+            name, rows, outputs, seconds, remark=self.sample_remark(rows), device=device, **fields
+        ), outputs
+
     def write_inputs(self, path: Path, rows: np.ndarray) -> None:
         """Write the packed inputs of some rows for a worker process, arrays (token lists, length) by name, as `.npz`."""
-        arrays: dict[str, Any] = self._inputs(rows)
+        arrays: dict[str, Any] = self.examples.inputs_of(rows)
         np.savez(path, **arrays)
 
     def input_lists(self, rows: np.ndarray) -> dict[str, list]:
         """The packed inputs of some rows as nested lists, for a worker process that reads JSON."""
-        return {name: values.tolist() for name, values in self._inputs(rows).items()}
-
-    def _inputs(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        group = self.examples.group
-        token_lists = (rows[:, None] * group + np.arange(group)).ravel()
-        return {name: values[token_lists] for name, values in self.examples.inputs.items()}
+        return {name: values.tolist() for name, values in self.examples.inputs_of(rows).items()}
 
     def extract(self, outputs: Mapping[str, np.ndarray], rows: np.ndarray) -> list[RowOutputs]:
         """Take apart the outputs of these rows' token lists, (token lists, ...) by name, one entry a row."""
@@ -192,29 +239,21 @@ class ValidationContext:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class WorkerOutputs:
-    """The outputs that a worker process wrote as `.npz`.
+def read_outputs(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, np.ndarray]]:
+    """Read the outputs that a worker process wrote as `.npz`.
 
-    Attributes:
-        outputs: The arrays `output NAME`, (token lists, ...) by NAME.
-        seconds: The time of each token list, without the first where there are more.
-        more: Every other array by name.
+    Returns:
+        The arrays `output NAME`, (token lists, ...) by NAME; the seconds of each token list; every other array by name.
+
+    Raises:
+        KerasBertError: When it is no such archive.
     """
+    arrays = read_npz(path)
+    seconds = arrays.pop("seconds")
+    outputs = {name.removeprefix(_OUTPUT): arrays.pop(name) for name in list(arrays) if name.startswith(_OUTPUT)}
+    return outputs, measured(seconds), arrays
 
-    outputs: dict[str, np.ndarray]
-    seconds: np.ndarray
-    more: dict[str, np.ndarray]
 
-    @classmethod
-    def read(cls, path: Path) -> "WorkerOutputs":
-        """Read the archive.
-
-        Raises:
-            KerasBertError: When it is no such archive.
-        """
-        arrays = read_npz(path)
-        seconds = arrays.pop("seconds")
-        outputs = {name.removeprefix(_OUTPUT): arrays.pop(name) for name in list(arrays) if name.startswith(_OUTPUT)}
-        # The first run compiles and packs weights; it is no measurement.
-        return cls(outputs, seconds[1:] if len(seconds) > 1 else seconds, arrays)
+def measured(seconds: Seconds) -> Seconds:
+    """Return times without the first, where there are more: the first run compiles and packs weights, and is no measurement."""
+    return seconds[1:] if len(seconds) > 1 else seconds

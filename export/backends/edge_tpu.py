@@ -11,7 +11,7 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
+from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.cpu import check_kernels
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.operator_rules import (
@@ -21,8 +21,8 @@ from kerasbert.export.backends.rules.operator_rules import (
     operators_by_backend,
     summarize,
 )
-from kerasbert.export.backends.subprocesses.process import run_command, run_module
-from kerasbert.export.runtime.partitioned_model import compiled_path, host_path
+from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command, run_module
+from kerasbert.export.tflite.model_parts import compiled_path, host_path
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.examples import RowOutputs
@@ -106,8 +106,7 @@ def _check_body(context: ValidationContext) -> tuple[Check, list[RowOutputs]]:
     """Run the body on reference kernels: integer arithmetic is the same everywhere, up to a rounding."""
     if not host_path(context.model_path).is_file():
         return Check("edge-tpu body", NOT_RUN, "the file is not in two parts: convert it with --target edge-tpu"), []
-    check, outputs = check_kernels(context, "edge-tpu body", "reference", context.sample_rows)
-    return check, outputs if len(outputs) == len(context.examples) else []
+    return check_kernels(context, "edge-tpu body", "reference", context.sample_rows)
 
 
 def _check_forecast(verdicts: Sequence[OperatorVerdict]) -> Check:
@@ -162,15 +161,8 @@ def _check_device(context: ValidationContext, compiled: Path | None) -> tuple[Ch
     if not compiled.is_file() or not host.is_file():
         missing = host if compiled.is_file() else compiled
         return Check(name, NOT_RUN, f"no {missing.name}: an Edge TPU runs a file in two parts, its body compiled"), []
-    rows = context.sample_rows
-    with temporary_folder("edge-tpu") as folder:
-        inputs, outputs_file = folder / "rows.npz", folder / "outputs.npz"
-        context.write_inputs(inputs, rows)
-        result = run_module(WORKER, [library, host, compiled, inputs, outputs_file], SECONDS)
-        if not result.ok:
-            return Check(name, FAILED, result.failure_reason, device=library), []
-        worker = WorkerOutputs.read(outputs_file)
-    outputs = context.extract(worker.outputs, rows)
-    remark = context.sample_remark(rows)
-    check = context.make_check(name, rows, outputs, worker.seconds, remark=remark, device=f"Edge TPU by {library}")
-    return check, outputs if len(outputs) == len(context.examples) else []
+
+    def run(inputs: Path, outputs: Path) -> ProcessResult:
+        return run_module(WORKER, [library, host, compiled, inputs, outputs], SECONDS)
+
+    return context.check_worker(name, context.sample_rows, run, device=f"Edge TPU by {library}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext, WorkerOutputs
+from kerasbert.export.backends.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
 from kerasbert.export.backends.subprocesses.process import ProcessResult, run_module
@@ -51,7 +51,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
         context.progress("gpu-mixed", 2, 3)
         half = _check_half(context, rows, folder, first)
         context.progress("gpu-half", 3, 3)
-    return BackendResult([strict, mixed, half], outputs if len(outputs) == len(context.examples) else [])
+    return BackendResult([strict, mixed, half], outputs)
 
 
 def _check_half(context: ValidationContext, rows: np.ndarray, folder: Path, first: ProcessResult) -> Check:
@@ -112,14 +112,14 @@ def _check(
         refusal = log.unsupported_summary or log.fault if result.status is not None else ""  # no cause of a time limit
         reason = refusal or result.failure_reason
         return Check(name, FAILED, reason, device=log.adapter), []
-    worker = WorkerOutputs.read(folder / f"{name}.npz")
-    whole = bool(worker.more["fully_accelerated"])
+    arrays, seconds, more = read_outputs(folder / f"{name}.npz")
+    whole = bool(more["fully_accelerated"])
     if hardware == _MIXED and (reason := log.unproven_reason(whole)):
         return Check(name, NOT_RUN, reason, device=log.adapter), []
-    outputs = context.extract(worker.outputs, rows)
+    outputs = context.extract(arrays, rows)
     faults = [] if whole or hardware == _MIXED else ["not all operators ran on the GPU"]
     check = context.make_check(
-        name, rows, outputs, worker.seconds, limits=half_limits(context.tolerance, log.architecture), faults=faults,
+        name, rows, outputs, seconds, limits=half_limits(context.tolerance, log.architecture), faults=faults,
         device=log.adapter, remark="; ".join(filter(None, (context.sample_remark(rows), log.remark))),
         arithmetic=context.arithmetic(float_format(log.architecture)),
         ops=log.operators_by_backend(whole, context.operator_count),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext
+from kerasbert.export.backends.context import BackendResult, ValidationContext, measured
 from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import float_format, half_limits
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
@@ -42,7 +42,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
             checks.append(check)
             outputs.append(check_outputs)
             context.progress(name, done, len(_ACCELERATORS))
-    return BackendResult(checks, outputs[0] if len(outputs[0]) == len(context.examples) else [])
+    return BackendResult(checks, outputs[0])
 
 
 def missing_part() -> str:
@@ -114,9 +114,8 @@ def _check(
         limits, ops = half_limits(limits, answer["adapter"]), log.operators_by_backend(whole, context.operator_count)
         remarks.append(log.remark)
     remark = "; ".join(filter(None, remarks))
-    seconds = answer["seconds"][1:] if len(answer["seconds"]) > 1 else answer["seconds"]
     check = context.make_check(
-        name, rows, outputs, seconds, limits=limits, remark=remark, device=device, ops=ops,
+        name, rows, outputs, measured(answer["seconds"]), limits=limits, remark=remark, device=device, ops=ops,
         arithmetic=context.arithmetic(floats),
     )  # fmt: skip
     return check, outputs

@@ -14,9 +14,9 @@ from kerasbert.export.lowering.integer_only import integer_target, integer_twin
 from kerasbert.export.lowering.tracing import converted_graph, save_function
 from kerasbert.export.passes.context import Pass, PassContext
 from kerasbert.export.recipes import INTEGER_RECIPE, recipe_named
-from kerasbert.export.runtime.partitioned_model import BIAS, HIDDEN
 from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import decode, encode
+from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK

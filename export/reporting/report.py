@@ -9,13 +9,13 @@ from html import escape
 from pathlib import Path
 
 from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.errors import KerasBertError
 from kerasbert.export.benchmarking import COLUMNS, Benchmark
-from kerasbert.export.inspection import Inspection, inspect
+from kerasbert.export.inspection import Inspection, inspect_file
 from kerasbert.export.reporting import markup
 from kerasbert.export.reporting.charts import SERIES, bar_chart, line_chart
 from kerasbert.export.reporting.html_page import PAGE, STYLE_FILE
 from kerasbert.export.reporting.report_sections import report_sections
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import ValidationReport, check_report_path
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import REPORT, check_own, marked_json
@@ -145,10 +145,8 @@ def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
     return Path(path)
 
 
-def write_report(
-    path: str | os.PathLike, report: ValidationReport, model_path: str | os.PathLike | None = None
-) -> Path:
-    """Write a validation by the path's suffix: `.html` or `.json`. The page includes an inspection of `model_path` where possible.
+def write_report(path: str | os.PathLike, report: ValidationReport, file: ModelFile | None = None) -> Path:
+    """Write a validation by the path's suffix: `.html` or `.json`. The page includes an inspection of the file where possible.
 
     Raises:
         KerasBertError: when the path has another suffix, or a file is there that kerasbert did not write.
@@ -157,11 +155,10 @@ def write_report(
     if Path(path).suffix == ".json":
         return write_json(path, report)
     inspection = None
-    if model_path is not None:
-        try:
-            inspection = inspect(model_path)
-        except KerasBertError:
-            pass  # tflite-runtime alone cannot read the file's structure, which the validation does not need
+    if (
+        file is not None and file.structure is not None
+    ):  # tflite-runtime alone cannot read it, and the validation does not need it
+        inspection = inspect_file(file)
     return write_html(path, report, inspection=inspection)
 
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
-from kerasbert.export.runtime.models_by_length import ModelsByLength
-from kerasbert.export.runtime.onnx_model import ONNX, open_onnx
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.onnx_session import ONNX, open_onnx
+from kerasbert.export.runtime.runner import Runner
+from kerasbert.export.runtime.session import Session
 from kerasbert.files.json_text import read_json_object
 from kerasbert.ids import INPUT_NAMES
 
@@ -117,7 +117,7 @@ def _full_row(length: int, vocabulary_size: int) -> TokenRow:
     return [number * 7919 % vocabulary_size for number in range(length)], [0] * length
 
 
-def _open(path: str, length: int | None, threads: int, longest: int | None) -> tuple[ModelsByLength, RunnableModel]:
+def _open(path: str, length: int | None, threads: int, longest: int | None) -> tuple[Runner, Session]:
     """Open a verified file at one length, or at the shortest length that each row fits.
 
     Args:
@@ -131,22 +131,22 @@ def _open(path: str, length: int | None, threads: int, longest: int | None) -> t
     """
     if path.endswith(ONNX):
         onnx = open_onnx(path, threads, length or longest)
-        return ModelsByLength(lambda tokens: onnx.at(tokens or 0), longest or onnx.length or 0, bucket=1), onnx
+        return Runner(lambda tokens: onnx.at(tokens or 0), longest or onnx.length or 0, bucket=1), onnx
     if longest is not None:
-        models = ModelsByLength.of(path, longest, threads)
+        models = Runner.of(path, longest, threads)
         return models, models.for_row(longest)
     opens = open_at_any_length if length is None else functools.partial(open_model, length=length)
     model = opens(path, threads, verified=True)
-    return ModelsByLength(lambda _: model, fixed=model.length, opened=model), model
+    return Runner(lambda _: model, fixed=model.length, opened=model), model
 
 
-def _prepare(file: ModelsByLength, ids: Sequence[int], types: Sequence[int]) -> Run:
+def _prepare(file: Runner, ids: Sequence[int], types: Sequence[int]) -> Run:
     """Return a function that runs a row, from its arrays to the outputs."""
     model = file.for_row(len(ids))
-    return functools.partial(model.compute, _model_inputs(ids, types, model))
+    return functools.partial(model.timed, _model_inputs(ids, types, model))
 
 
-def _model_inputs(ids: Sequence[int], types: Sequence[int], model: RunnableModel) -> dict[str, np.ndarray]:
+def _model_inputs(ids: Sequence[int], types: Sequence[int], model: Session) -> dict[str, np.ndarray]:
     """Return the arrays of one row, cut or padded to the model's length."""
     values: dict[str, Sequence[int]] = dict(zip(INPUT_NAMES, (ids, [1] * len(ids), types), strict=True))
     inputs = {}

@@ -74,8 +74,37 @@ def check_search(query: Any, texts: Any, top_k: Any) -> int | None:
     return None if top_k is None else check_whole_number(top_k, "a top_k")
 
 
-def text_of(value: Any) -> str:
-    """Return one of the texts that were searched."""
+def listing(processor: Processor, top_k: int | None) -> Processor:
+    """Return a processor whose predictions list at least `top_k` entries.
+
+    Raises:
+        KerasBertError: When `top_k` is below 1, or the task's predictions list nothing.
+    """
+    if top_k is None:
+        return processor
+    if processor.display.limit is None:
+        raise KerasBertError(
+            "expected top_k for classes, masked words or answers to questions, received it for the task type "
+            f"{processor.name!r}; leave it out"
+        )
+    return processor.listing(check_whole_number(top_k, "a top_k"))
+
+
+def best_first(scores: np.ndarray, texts: Any, top_k: int | None) -> list[dict[str, Any]]:
+    """Return the texts with the highest scores first, each as `index`, `score` and, unless they are vectors, `text`.
+
+    Args:
+        scores: The score of each text, `(texts,)`.
+        texts: The texts, or their vectors.
+        top_k: The number of texts to return; None for all.
+    """
+    best = np.argsort(-scores, kind="stable")[:top_k]
+    if isinstance(texts, np.ndarray) and texts.dtype.kind == "f":
+        return [{"index": int(i), "score": float(scores[i])} for i in best]
+    return [{"index": int(i), "score": float(scores[i]), "text": _text_of(texts[i])} for i in best]
+
+
+def _text_of(value: Any) -> str:
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
 
 

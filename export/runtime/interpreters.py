@@ -13,11 +13,11 @@ from typing import Any
 from kerasbert import __version__
 from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import InterpreterModel, LengthRequiredError, one_line
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.partitioned_model import PartitionedModel, check_host, is_body
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.interpreter_session import InterpreterSession, LengthRequiredError, one_line
+from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.model_file import ModelFile
+from kerasbert.export.tflite.model_parts import check_host
 from kerasbert.export.tflite.structure import check_identifier
 from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.optional import import_optional
@@ -74,7 +74,7 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
     verified: bool = False,
-) -> RunnableModel:
+) -> Session:
     """Open a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
     Args:
@@ -103,11 +103,8 @@ def open_model(
     threads = check_threads(threads)
     length = None if length is None else check_whole_number(length, "a sequence length")
     if isinstance(path_or_bytes, ModelFile):
-        name, metadata, source = (
-            str(path_or_bytes.path),
-            path_or_bytes.metadata,
-            {"model_content": path_or_bytes.content},
-        )
+        file = path_or_bytes
+        name, metadata, source = file.label, file.metadata, {"model_content": file.content}
     else:
         name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
         if not verified:
@@ -121,11 +118,11 @@ def open_model(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
         vocab_size = metadata.vocab_size if metadata else None
-        model = InterpreterModel(interpreter, name, kernels, threads, length, vocab_size)
-        if is_body(model):
-            host = path_or_bytes.host if isinstance(path_or_bytes, ModelFile) else check_host(path_or_bytes)
-            return PartitionedModel(open_model(host, threads, kernels, length), model)
-        return model
+        session = InterpreterSession(interpreter, name, kernels, threads, length, vocab_size)
+        if not session.is_body:
+            return session
+        host = path_or_bytes.read_host() if isinstance(path_or_bytes, ModelFile) else check_host(path_or_bytes)
+        return session.behind(open_model(host, threads, kernels, length))
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:
@@ -149,7 +146,7 @@ def open_at_any_length(
     kernels: str = "xnnpack",
     verified: bool = False,
     resized_to: int = DEFAULT_LENGTH,
-) -> RunnableModel:
+) -> Session:
     """Open a file at its own length, or a resizable one at a length of ours.
 
     Args:

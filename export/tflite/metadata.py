@@ -21,14 +21,16 @@ from kerasbert.export.tflite.metadata_format import (
     Metadata,
     parse_metadata,
 )
+from kerasbert.export.tflite.model_parts import sidecar_path
 from kerasbert.export.tflite.packed_files import PackedFiles
 from kerasbert.export.tflite.structure import load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import HOST, METADATA, PACKED, check_own, mark, marked_json
+from kerasbert.text import Tokenizer
 
 __all__ = [
-    "DESCRIPTION", "IDS", "LABELS", "TEXT", "VOCABULARY", "Metadata", "append", "append_mark", "check_takes_ids", "packed_size", "read",
-    "require", "sidecar_path", "write_sidecar",
+    "DESCRIPTION", "IDS", "LABELS", "TEXT", "VOCABULARY", "Metadata", "append", "append_mark", "packed_size", "read",
+    "tokenizer_of", "write_sidecar",
 ]  # fmt: skip
 
 
@@ -65,25 +67,6 @@ def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> M
     return None if texts is None else parse_metadata(texts, name)
 
 
-def require(path_or_bytes: str | os.PathLike | bytes, purpose: str) -> Metadata:
-    """Read the packed metadata of a file that must have it.
-
-    Args:
-        path_or_bytes: The file or its content.
-        purpose: The use of the metadata, such as `to run it on texts`; for the message.
-
-    Raises:
-        KerasBertError: as `read` does, and when the file has no metadata.
-    """
-    metadata = read(path_or_bytes)
-    if metadata is None:
-        raise KerasBertError(
-            f"expected kerasbert metadata (vocabulary, labels) in {_name(path_or_bytes)} {purpose}, received a .tflite file without it; "
-            "convert the model with `kerasbert convert`, or pass packed arrays instead of texts"
-        )
-    return metadata
-
-
 def packed_size(data: bytes, name: str = "the given bytes") -> int:
     """Return the bytes of the archive behind the FlatBuffer; 0 when there is none. `name` is for messages."""
     start = PackedFiles(data, name).start()
@@ -111,12 +94,6 @@ def write_sidecar(model_path: str | os.PathLike, metadata: Metadata) -> Path:
     return path
 
 
-def sidecar_path(model_path: str | os.PathLike) -> Path:
-    """Return `x.tflite.json` for `x.tflite`."""
-    path = Path(model_path)
-    return path.with_name(f"{path.name}.json")
-
-
 def append_mark(host: bytes) -> bytes:
     """Return the host model's bytes with a packed mark that kerasbert wrote them."""
     stream = io.BytesIO(host)
@@ -125,26 +102,23 @@ def append_mark(host: bytes) -> bytes:
     return stream.getvalue()
 
 
-def check_takes_ids(path: str | os.PathLike, metadata: Metadata | None, purpose: str) -> None:
-    """Check that a file takes token ids.
-
-    Args:
-        path: The file.
-        metadata: Its metadata; a file without any is assumed to take ids.
-        purpose: The use of the file, for the message.
+def tokenizer_of(metadata: Metadata) -> Tokenizer:
+    """Build the tokenizer of a file.
 
     Raises:
-        KerasBertError: when it takes texts.
+        KerasBertError: when the metadata describes no valid tokenizer.
     """
-    if metadata is not None and metadata.inputs != IDS:
+    from kerasbert.text import tokenizer_from_config
+
+    try:
+        return tokenizer_from_config({**metadata.tokenizer, "vocabulary": list(metadata.vocabulary or ())})
+    except KerasBertError:
+        raise
+    except Exception as error:  # the metadata may be hostile, and tokenization engines have exceptions of their own
         raise KerasBertError(
-            f"expected a file that takes ids {purpose}, received {_name(path)}, which takes texts; convert the model with inputs of ids, "
-            "or score the file with `kerasbert evaluate`"
-        )
-
-
-def _name(path_or_bytes: str | os.PathLike | bytes) -> str:
-    return "the given bytes" if isinstance(path_or_bytes, bytes) else str(path_or_bytes)
+            f"expected settings of a tokenizer in the file's {DESCRIPTION}, received others "
+            f"({type(error).__name__}: {error}); convert the model again"
+        ) from error
 
 
 def _lines(lines: tuple[str, ...]) -> str:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.session import Session
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.reference import Reference
 from kerasbert.text.client_wordpiece import SETTING
 
 
-def check_inputs(arrays: Mapping[str, np.ndarray], model: RunnableModel) -> None:
+def check_inputs(arrays: Mapping[str, np.ndarray], model: Session) -> None:
     """Check packed arrays.
 
     Args:

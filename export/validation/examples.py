@@ -8,7 +8,6 @@ import numpy as np
 
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.runnable_model import Port
 from kerasbert.export.validation.comparison import Calibration, Evidence, Metric
 from kerasbert.export.validation.data import Data
 from kerasbert.processors import Features, Processor, RawResult
@@ -109,20 +108,20 @@ class Examples:
         numbers, example = np.unique(self.features.example[rows], return_inverse=True)
         if np.isin(self.features.example, numbers).sum() != len(rows):
             return None
-        token_lists = (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
         raw = None if self.raw is None else [self.raw[i] for i in numbers]
-        inputs = {name: values[token_lists] for name, values in self.inputs.items()}
         y = None if self.y is None else _select(self.y, numbers)
         features = self.features.part(rows.tolist(), example)
-        return Examples(self.processor, features, inputs, self.row_numbers[rows], raw, y)
+        return Examples(self.processor, features, self.inputs_of(rows), self.row_numbers[rows], raw, y)
 
-    def token_lists(self, first: int, stop: int) -> dict[str, np.ndarray]:
-        """Return the inputs of the rows from `first` to before `stop`, (token lists, length) by name."""
-        return {name: values[first * self.group : stop * self.group] for name, values in self.inputs.items()}
+    def inputs_of(self, rows: np.ndarray, length: int | None = None) -> dict[str, np.ndarray]:
+        """Return the inputs of some rows, (token lists, length) by name.
 
-    def one(self, number: int, ports: Mapping[str, Port]) -> dict[str, np.ndarray]:
-        """Return the inputs of one token list, (1, length) by name, those in `ports`."""
-        return {name: self.inputs[name][number : number + 1] for name in ports if name in self.inputs}
+        Args:
+            rows: Their numbers.
+            length: Tokens to cut them to.
+        """
+        token_lists = (rows[:, None] * self.group + np.arange(self.group)).ravel()
+        return {name: values[token_lists, :length] for name, values in self.inputs.items()}
 
     def extract(self, outputs: Mapping[str, np.ndarray], row: int, reference: RowOutputs | None = None) -> RowOutputs:
         """Extract what is needed of one row's outputs.

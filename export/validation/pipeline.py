@@ -14,10 +14,10 @@ import numpy as np
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.context import ValidationContext
-from kerasbert.export.runtime.interpreter_model import one_line
+from kerasbert.export.runtime.interpreter_session import one_line
 from kerasbert.export.runtime.interpreters import cpu_model
-from kerasbert.export.runtime.predictor import Predictor, TextPredictor, tokenizer_of
-from kerasbert.export.tflite.metadata import IDS, Metadata
+from kerasbert.export.runtime.pipeline import Pipeline
+from kerasbert.export.tflite.metadata import Metadata, tokenizer_of
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.validation.comparison import OutputDifference, compare
 from kerasbert.export.validation.data import Data
@@ -87,10 +87,9 @@ def check_pipeline(
         tokenizer = KerasBertError("expected a vocabulary in the file, received none; convert the model again")
     if isinstance(tokenizer, KerasBertError):
         return Check(NAME, FAILED, str(tokenizer))
-    kind = Predictor if metadata.inputs == IDS else TextPredictor
-    predictor = kind(context.model_path, metadata, metadata.processor, tokenizer, context.threads)
+    pipeline = Pipeline(context.model_path, metadata.processor, None, tokenizer, metadata, context.threads)
     try:
-        return _compare(context, reference, predictor, data, rows)
+        return _compare(context, reference, pipeline, data, rows)
     except KerasBertError as error:
         return Check(NAME, FAILED, str(error), device=cpu_model(), threads=context.threads)
     except Exception as error:  # whatever settings the file has, the other checks still count
@@ -98,10 +97,10 @@ def check_pipeline(
 
 
 def _compare(
-    context: ValidationContext, reference: Reference, predictor: Predictor, data: Data, rows: int | None
+    context: ValidationContext, reference: Reference, pipeline: Pipeline, data: Data, rows: int | None
 ) -> Check:
-    scored = _run(context, predictor, context.examples, context.expected, data, rows)
-    answered = _answered(context, reference, predictor, scored)
+    scored = _run(context, pipeline, context.examples, context.expected, data, rows)
+    answered = _answered(context, reference, pipeline, scored)
     otherwise = _tokenized_otherwise(scored)
     faults = [_tokenization_fault(scored, otherwise)] if otherwise else []
     if not otherwise and answered is not scored and (otherwise := _tokenized_otherwise(answered)):
@@ -127,7 +126,7 @@ def _compare(
 
 def _run(
     context: ValidationContext,
-    predictor: Predictor,
+    pipeline: Pipeline,
     examples: Examples,
     expected: Sequence[RowOutputs],
     data: Data,
@@ -135,7 +134,7 @@ def _run(
     scoring: bool = True,
 ) -> _Rows:
     """Run examples as the file takes them. `expected`: the reference's outputs of the rows that it makes of them."""
-    own = text_examples(data, predictor.processor, predictor.tokenizer, predictor.length, rows, scoring)
+    own = text_examples(data, pipeline.processor, pipeline.tokenizer, pipeline.length, rows, scoring)
     alike = len(own) == len(examples) and np.array_equal(own.features.lengths, examples.features.lengths)
     outputs: list[Any] = [None] * len(own)
     ran = np.zeros(len(own), int)
@@ -143,25 +142,24 @@ def _run(
     def report(done: int, total: int) -> None:
         context.progress(NAME, done, total)
 
-    for row, arrays, length in predictor.row_outputs(own.raw or (), own.features, report):
-        lists = arrays if own.group > 1 else {name: values[None] for name, values in arrays.items()}
-        outputs[row], ran[row] = own.extract(lists, row, expected[row] if alike else None), length
-    filled = (own.features.lengths == ran) & (ran < predictor.length)
+    for row, arrays, length in pipeline.row_outputs(own.raw or (), own.features, report):
+        outputs[row], ran[row] = own.extract(arrays, row, expected[row] if alike else None), length
+    filled = (own.features.lengths == ran) & (ran < pipeline.length)
     return _Rows(examples, own, expected, outputs, filled, tuple(map(int, np.unique(ran))))
 
 
-def _answered(context: ValidationContext, reference: Reference, predictor: Predictor, scored: _Rows) -> _Rows:
+def _answered(context: ValidationContext, reference: Reference, pipeline: Pipeline, scored: _Rows) -> _Rows:
     """Return rows from which predictions can be made: those of the metric, or else some that the processor makes for it."""
     processor, raw = scored.reference.processor, scored.reference.raw or ()
     some = [raw[i] for i in spread(len(raw), _PROBES)]
-    tokenizer = reference.tokenizer or predictor.tokenizer
+    tokenizer = reference.tokenizer or pipeline.tokenizer
     probes = processor.probes(some, tokenizer)
     if probes is None:
         return scored
     data, length = Data(probes), context.examples.length
     examples = text_examples(data, processor, tokenizer, length, None, scoring=False)
     expected = collect_outputs(reference, examples, context.model.outputs, context.progress)
-    return _run(context, predictor, examples, expected, data, None, scoring=False)
+    return _run(context, pipeline, examples, expected, data, None, scoring=False)
 
 
 def _tokenized_otherwise(rows: _Rows) -> list[int]:

@@ -4,10 +4,9 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.predictor import tokenizer_of
-from kerasbert.export.runtime.runnable_model import RunnableModel
-from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.runtime.session import Session
+from kerasbert.export.tflite.metadata import TEXT, tokenizer_of
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.bundled_texts import bundled_data
 from kerasbert.export.validation.compatibility import check_inputs
 from kerasbert.export.validation.data import Data, read_data
@@ -70,9 +69,7 @@ def choose_length(file: ModelFile, reference: Reference, data: Data) -> int:
     return data.length or reference.length or row_length or DEFAULT_LENGTH
 
 
-def make_examples(
-    file: ModelFile, model: RunnableModel, reference: Reference, data: Data, rows: int | None
-) -> Examples:
+def make_examples(file: ModelFile, model: Session, reference: Reference, data: Data, rows: int | None) -> Examples:
     """Pack data to the model's length. Where neither file nor reference has a processor, it is guessed from outputs.
 
     Args:
@@ -90,16 +87,15 @@ def make_examples(
     if not data.is_packed:
         tokenizer = reference.tokenizer
         if tokenizer is None:
-            metadata = metadata or packed.require(file.path, "to validate it on texts")
+            metadata = file.require_metadata("to validate it on texts")
             tokenizer = tokenizer_of(metadata)
-        length = model.length or (metadata.sequence_length if metadata and metadata.inputs == packed.TEXT else None)
+        length = model.length or (metadata.sequence_length if metadata and metadata.inputs == TEXT else None)
         if processor is None or length is None:
             raise KerasBertError(
                 f"expected {file.name} to name a task and take rows of tokens, received a file without; pass packed arrays instead"
             )
         return text_examples(data, processor, tokenizer, length, rows)
-    if metadata is not None:
-        packed.check_takes_ids(file.path, metadata, "to compare it on packed rows")
+    file.check_takes_ids("to compare it on packed rows")
     unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
     check_inputs(unlabelled.inputs, model)
     if processor is None:

@@ -1,7 +1,7 @@
 """The reference of a validation: the model that a file's outputs are compared with."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.models_by_length import ModelsByLength
-from kerasbert.export.runtime.predictor import tokenizer_of
-from kerasbert.export.runtime.runnable_model import Port, RunnableModel
+from kerasbert.export.runtime.isolated_session import WorkerProcess
+from kerasbert.export.runtime.runner import Runner
+from kerasbert.export.runtime.session import Port
+from kerasbert.export.tflite.metadata import tokenizer_of
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import INPUTS, Examples, Packed, RowOutputs
 from kerasbert.export.validation.npz_file import read_npz
@@ -153,7 +153,7 @@ def collect_outputs(
 
 def reference_outputs(reference: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
     """Return the reference's outputs for the rows from `start` to before `stop`."""
-    return reference.outputs(examples.token_lists(start, stop), examples.row_numbers[start:stop])
+    return reference.outputs(examples.inputs_of(np.arange(start, stop)), examples.row_numbers[start:stop])
 
 
 def _check_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:
@@ -192,7 +192,7 @@ def _task_reference(task: Any, name: str | None = None) -> Reference:
 def _tflite_reference(path: Path, threads: int) -> Reference:
     file = ModelFile.read(path)
     metadata = file.metadata
-    models = ModelsByLength(IsolatedFile(path, threads).open)  # it may be damaged as well as the file under validation
+    runner = Runner(WorkerProcess(path, threads).open)  # it may be damaged as well as the file under validation
 
     def outputs(inputs: Packed, row_numbers: np.ndarray) -> dict[str, np.ndarray]:
         length = inputs["input_ids"].shape[1]
@@ -201,7 +201,7 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
             raise KerasBertError(
                 f"expected a file of length {length} on both sides, received {path} of length {own_length}; convert it with that length"
             )
-        return _run_rows(models.at(length), inputs)
+        return runner.at(length).run_arrays(inputs)[0]
 
     return Reference(
         name=path.name,
@@ -213,17 +213,6 @@ def _tflite_reference(path: Path, threads: int) -> Reference:
         weights=metadata.weights if metadata else "",
         vocab_size=metadata.vocab_size if metadata else None,
     )
-
-
-def _run_rows(model: RunnableModel, inputs: Packed) -> dict[str, np.ndarray]:
-    """Run packed arrays (token lists, length) one list at a time."""
-
-    def token_lists() -> Iterator[dict[str, np.ndarray]]:
-        for number in range(len(inputs["input_ids"])):
-            yield {name: inputs[name][number : number + 1] for name in model.inputs}
-
-    results = list(model.run_each(token_lists()))
-    return {name: np.concatenate([result[name] for result in results]) for name in model.outputs}
 
 
 def npz_reference(path: Path) -> Reference:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite.metadata import TEXT, Metadata
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.reference import Reference
@@ -20,7 +20,7 @@ _MISSING = "none"
 def check_settings(
     metadata: Metadata,
     tokenizer: Tokenizer | KerasBertError | None,
-    model: RunnableModel,
+    model: Session,
     reference: Reference,
     recipe: str,
 ) -> Check:
@@ -84,7 +84,7 @@ def _lengths(metadata: Metadata) -> dict[str, Any]:
     return lengths if metadata.sequence_length else {**lengths, "row_length": metadata.row_length}
 
 
-def _graph_lengths(metadata: Metadata, model: RunnableModel, reference: Reference) -> dict[str, Any]:
+def _graph_lengths(metadata: Metadata, model: Session, reference: Reference) -> dict[str, Any]:
     """Return the lengths of the file's graph. The longest row of a resizable file is the reference's."""
     graph = {"sequence_length": None if model.resizable else model.length, "lengths": model.lengths}
     if not model.resizable:

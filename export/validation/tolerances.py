@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.metadata import Metadata
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.judgements import Tolerance
 from kerasbert.export.validation.reference import Reference
 

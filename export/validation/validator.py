@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import check_path
 from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
-from kerasbert.export.runtime.interpreter_model import one_line
+from kerasbert.export.runtime.interpreter_session import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
-from kerasbert.export.runtime.model_file import ModelFile
-from kerasbert.export.runtime.runnable_model import RunnableModel
+from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite.metadata import TEXT
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import (
     FAILED,
     NO_DIFFERENCE,
@@ -103,8 +104,8 @@ def validate(
     backends = select_backends(on)
     if report is not None:
         check_report_path(report)
-    file = ModelFile.read(model_path)
-    if isolated and (reason := failure_reason(file.path)):
+    file = ModelFile.read(check_path(model_path, "the path of a .tflite file"))
+    if isolated and (reason := failure_reason(model_path)):
         result = _report_unusable(file, against, Check("opens and runs once", FAILED, reason))
     else:
         settings = _Settings(rows, reference_rows or rows or SAMPLE_ROWS, tolerance, threads, progress or _no_progress)
@@ -112,7 +113,7 @@ def validate(
     if report is not None:
         from kerasbert.export.reporting.report import write_report
 
-        write_report(report, result, model_path=model_path if result.rows else None)
+        write_report(report, result, file if result.rows else None)
     return result
 
 
@@ -177,12 +178,13 @@ def _run_backend(backend: Backend, context: ValidationContext, takes_text: bool)
         reason = "the file is one of two parts, made for an Edge TPU and its host"
         return BackendResult.not_run((backend.name,), reason)
     try:
-        return backend.run(context)
+        result = backend.run(context)
+        return result if len(result.outputs) == len(context.examples) else replace(result, outputs=())
     except Exception as error:  # whatever it is, the other backends still run
         return BackendResult([Check(backend.name, FAILED, f"{type(error).__name__}: {one_line(error)}")])
 
 
-def _signature_check(model: RunnableModel, rows: int) -> Check:
+def _signature_check(model: Session, rows: int) -> Check:
     """Check that the file can be bound by name. Without a signature, it is bound by tensor names, which other tools may change."""
     if model.signature is None:
         reason = "the file has no signature; convert it again, or bind it by tensor name"

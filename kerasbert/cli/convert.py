@@ -12,7 +12,7 @@ from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
-    from kerasbert.export.conversion import TFLiteModel
+    from kerasbert.export.tflite.metadata import Metadata
 
 OutFile = Annotated[
     Path,
@@ -109,11 +109,12 @@ def convert(
             inputs=inputs, split_k=split_k, calibration_rows=calibration_rows,
         )  # fmt: skip
     converted.save(out)
-    if line := client_note(converted.metadata, examples and sample_evenly(examples, calibration_rows)):
+    metadata = converted.require_metadata("to describe it")
+    if line := client_note(metadata, examples and sample_evenly(examples, calibration_rows)):
         note(line)
-    if length is None and (line := length_note(converted.metadata)):
+    if length is None and (line := length_note(metadata)):
         note(line)
-    return _result(converted, out, recipe, target)
+    return _result(metadata, out, recipe, target)
 
 
 def _check_options(
@@ -122,8 +123,8 @@ def _check_options(
     """Check the options before TensorFlow is loaded; return the recipe, if it is known, and whether the file is integer only."""
     from kerasbert.cli.common.destinations import check_companions, check_out_file
     from kerasbert.export.recipes import INTEGER_RECIPE, check_integer_recipe, recipe_named
-    from kerasbert.export.runtime.partitioned_model import written_files
     from kerasbert.export.targets import target_named
+    from kerasbert.export.tflite.model_parts import written_files
     from kerasbert.files.own_files import MODEL
 
     split = target_named(target).split
@@ -139,13 +140,13 @@ def _check_options(
     return recipe, integer_only
 
 
-def _result(converted: "TFLiteModel", out: Path, recipe: str, target: str) -> Result:
+def _result(metadata: "Metadata", out: Path, recipe: str, target: str) -> Result:
     from kerasbert.console.numbers import format_bytes
     from kerasbert.export.model_size import model_size
-    from kerasbert.export.runtime.partitioned_model import host_path
+    from kerasbert.export.targets import target_named
+    from kerasbert.export.tflite.model_parts import host_path
 
-    metadata = converted.metadata
-    host = None if converted.host is None else host_path(out)
+    host = host_path(out) if target_named(target).split else None
     size = model_size(out, metadata)
     data = {
         "file": out, "bytes": size.bytes, "recipe": recipe, "target": target, "sequence_length": metadata.sequence_length,

@@ -207,19 +207,19 @@ def test_ranks_are_those_of_the_scores(folder, texts, logits, tmp_path):
     ],
 )
 def test_wrong_ranks_are_refused(scorer, arguments, message):
-    from kerasbert.export.runtime.opened_model import OpenedModel
+    from kerasbert.export.runtime.pipeline import Pipeline
 
     with pytest.raises(KerasBertError, match=message):
-        OpenedModel("scorer", scorer).rank(*arguments)
+        Pipeline.of_task(scorer).rank(*arguments)
 
 
 def test_models_without_one_score_do_not_rank(tiny):
-    from kerasbert.export.runtime.opened_model import OpenedModel
+    from kerasbert.export.runtime.pipeline import Pipeline
 
     with pytest.raises(KerasBertError, match="one score for a pair, .*received the task type 'single_label'; call it"):
-        OpenedModel("classes", tiny.narrow()).rank(QUERY, ["good"])
+        Pipeline.of_task(tiny.narrow()).rank(QUERY, ["good"])
     with pytest.raises(KerasBertError, match="task type 'embedding'; use search"):
-        OpenedModel("vectors", tiny.sentence_encoder()).rank(QUERY, ["good"])
+        Pipeline.of_task(tiny.sentence_encoder()).rank(QUERY, ["good"])
 
 
 def test_training_takes_scores_from_0_to_1(tiny, texts):

@@ -89,11 +89,11 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     own = [json.loads((path / "kerasbert.json").read_text("utf-8"))["encoder"] for path in (pruned, trained)]
     assert own[0] == own[1]
     assert run("convert", trained, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
-    from kerasbert.export.runtime.predictor import open_predictor
+    from kerasbert.export.runtime.opening import open_pipeline
     from kerasbert.tasks.auto import load_task
 
     texts = ["a good film", "so bad", "boring plot"]
-    of_file = [each["probabilities"] for each in open_predictor(str(file), 1).predictions(texts)]
+    of_file = [each["probabilities"] for each in open_pipeline(str(file), 1).predictions(texts)]
     of_folder = [each["probabilities"] for each in load_task(trained).predictions(texts)]
     for one, other in zip(of_file, of_folder, strict=True):
         np.testing.assert_allclose(list(one.values()), list(other.values()), atol=0.05)

@@ -13,8 +13,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, benchmarking
 from kerasbert.export.runtime import benchmark_worker
 from kerasbert.export.runtime.benchmark_worker import measure
-from kerasbert.export.runtime.onnx_model import open_onnx
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.onnx_session import open_onnx
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.ids import INPUT_NAMES
@@ -71,7 +71,7 @@ def test_each_row_runs_at_the_shortest_length_that_fits(tiny, lengths_file):
     models, longest = benchmark_worker._open(str(lengths_file), None, 1, 16)
     for tokens in (3, 5, 16):
         models.for_row(tokens)
-    assert sorted(models._models) == [8, 16] and longest.length == 16
+    assert sorted(models._sessions) == [8, 16] and longest.length == 16
     assert models.for_row(5).length == 8 and models.for_row(99).length == 16
 
 
@@ -160,7 +160,7 @@ def test_each_file_tokenizes_the_texts_itself(tiny, lengths_file, pruned_file):
     texts = [*tiny.rows(6)[0], "? ##s we saw so !"]
     ours, theirs = tokenized_rows([lengths_file, pruned_file], texts, None)
     for rows, file in ((ours, lengths_file), (theirs, pruned_file)):
-        tokenizer = open_predictor(file).tokenizer
+        tokenizer = open_pipeline(file).tokenizer
         assert rows["input_ids"] == [tokenizer.encode([text], max_length=16).input_ids[0] for text in texts]
     assert ours["input_ids"] != theirs["input_ids"]
     found = benchmark(lengths_file, against=pruned_file, data=texts, runs=7, warmup=0)

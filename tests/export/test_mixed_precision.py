@@ -5,7 +5,7 @@ import pytest
 import tf_keras as keras
 
 import kerasbert as kb
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 pytestmark = pytest.mark.one_layer
@@ -20,9 +20,10 @@ def mixed(request, tiny):
 
 
 def probabilities(model, texts, path):
-    predictor = open_predictor(model.save(path))
-    _, features = predictor._features(texts, predictor.processor.features)
-    return np.concatenate([raw["probabilities"] for raw in predictor.raw_results(features)])
+    predictor = open_pipeline(model.save(path))
+    features = predictor.processor.features(texts, predictor.tokenizer, predictor.length)
+    rows = {row: outputs["probabilities"] for row, outputs, _ in predictor.row_outputs(texts, features)}
+    return np.concatenate([rows[row][0] for row in range(len(texts))])
 
 
 @pytest.mark.parametrize(

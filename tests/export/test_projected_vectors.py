@@ -7,7 +7,7 @@ import kerasbert as kb
 from kerasbert.compression.pruning.structured import reduce_dimensions
 from kerasbert.export.conversion import convert
 from kerasbert.export.inspection import inspect
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, operator_kinds
 from kerasbert.export.validation.validator import validate
@@ -41,7 +41,7 @@ def test_a_file_computes_the_vectors_of_its_task(short, texts, recipe, tmp_path)
     result = convert(model, recipe=recipe)
     assert metadata.read(result.content).processor.width == 6
     path = result.save(tmp_path / "model.tflite")
-    found = np.array([each["vector"] for each in open_predictor(path).predictions(texts)])
+    found = np.array([each["vector"] for each in open_pipeline(path).predictions(texts)])
     expected = model.serve(model.pack(texts))["embedding"].numpy()
     assert found.shape == (40, 6)
     np.testing.assert_allclose(found, expected, atol=TOLERANCES[recipe])

@@ -6,7 +6,7 @@ import pytest
 import kerasbert as kb
 from kerasbert.encoders import BertConfig, BertEncoder
 from kerasbert.export.conversion import convert
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.data import read_data
 from kerasbert.export.validation.examples import packed_examples
@@ -108,7 +108,7 @@ def close(found, expected, at: str = "") -> None:
 
 @pytest.mark.parametrize("problem", KINDS)
 def test_a_file_predicts_and_scores_as_its_task(tiny, tasks, files, problem):
-    task, predictor = tasks[problem], open_predictor(files(problem))
+    task, predictor = tasks[problem], open_pipeline(files(problem))
     x, y = data(tiny, problem)
     assert predictor.processor == task.processor
     steps = []
@@ -120,7 +120,7 @@ def test_a_file_predicts_and_scores_as_its_task(tiny, tasks, files, problem):
 
 def test_a_resizable_file_predicts_as_its_task(tiny, tasks, files):
     x, _ = data(tiny, "question_answering", 8)
-    predictor = open_predictor(files("question_answering", "resizable"))
+    predictor = open_pipeline(files("question_answering", "resizable"))
     assert predictor.length == tiny.length
     close(predictor.predictions(x), tasks["question_answering"].predictions(x))
 

@@ -11,7 +11,7 @@ from kerasbert.checkpoints.sentence_transformers import read_settings
 from kerasbert.compression.pruning.structured import trim_vocabulary
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.conversion_note import client_note
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.files.model_folder import OWN_FILE, is_model_file
 
 pytestmark = pytest.mark.one_layer
@@ -140,7 +140,7 @@ def test_a_file_applies_the_prompts_of_its_metadata(plain, file, texts):
     with pytest.raises(KerasBertError, match="received 'x'"):
         model(texts, prompt_name="x")
     assert kb.open(file, isolated=True)(texts[0]).shape == (32,)
-    metadata = open_predictor(file).metadata
+    metadata = open_pipeline(file).metadata
     assert metadata.as_dict()["settings"] == {"width": 32, "prompts": PROMPTS, "default_prompt_name": "query"}
     assert "do not put the default prompt 'the film ' before texts" in client_note(metadata)
 

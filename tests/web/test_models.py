@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.model_file import ModelFile
 from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator
 from kerasbert.web import models
 from kerasbert.web.models import read_models

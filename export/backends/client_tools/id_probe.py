@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.runtime.interpreter_model import SIGNATURE
+from kerasbert.export.runtime.interpreter_session import SIGNATURE
 from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.metadata import Metadata, append
 from kerasbert.export.tflite.model import encode, signature_end

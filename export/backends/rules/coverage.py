@@ -9,8 +9,8 @@ from kerasbert.console.tables import Block, Table, render
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import BACKENDS
 from kerasbert.export.backends.rules.operator_rules import OperatorVerdict
-from kerasbert.export.runtime.isolated_model import IsolatedFile
-from kerasbert.export.runtime.model_file import ModelFile
+from kerasbert.export.runtime.isolated_session import WorkerProcess
+from kerasbert.export.tflite.model_file import ModelFile
 
 _CPU = "cpu"
 
@@ -88,7 +88,7 @@ def placement(path: str | os.PathLike) -> Placement:
 def _cpu_placement(path: str | os.PathLike) -> Callable[[str], str]:
     """Return a function: operator -> how many of its calls the runtime's delegate takes."""
     try:
-        model = IsolatedFile(path).open()
+        model = WorkerProcess(path).open()
     except KerasBertError as error:
         message = f"does not open: {error}"
         return lambda name: message

@@ -6,13 +6,11 @@ python -m kerasbert.export.backends.subprocesses.probe model.tflite
 import os
 import sys
 
-import numpy as np
-
 from kerasbert.children import die_with_parent
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import open_at_any_length
-from kerasbert.export.runtime.model_file import ModelFile
+from kerasbert.export.tflite.model_file import ModelFile
 
 SECONDS = 300.0
 _REFUSED = 3  # exit code where the runtime refused the file and lived
@@ -28,8 +26,7 @@ def main() -> None:
     """Run the worker."""
     die_with_parent()
     try:
-        model = open_at_any_length(ModelFile.read(sys.argv[1]))
-        model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
+        open_at_any_length(ModelFile.read(sys.argv[1])).run_ones()
     except KerasBertError:
         sys.exit(_REFUSED)
 

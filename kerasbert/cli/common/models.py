@@ -11,11 +11,11 @@ from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.training.answer_options import check_answers_questions
 
 if TYPE_CHECKING:
-    from kerasbert.export.runtime.predictor import Predictor
+    from kerasbert.export.runtime.pipeline import Pipeline
     from kerasbert.tasks.base import Task
 
 
-def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = MappingProxyType({})) -> "Predictor | Task":
+def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = MappingProxyType({})) -> "Pipeline | Task":
     """Open a model. A `.tflite` file needs no TensorFlow and runs in a process of its own.
 
     Args:
@@ -31,11 +31,11 @@ def open_model(model: str, threads: int = 1, answering: Mapping[str, Any] = Mapp
             settings of question answering for another task.
     """
     if is_tflite(model):
-        from kerasbert.export.runtime.predictor import open_predictor
+        from kerasbert.export.runtime.opening import open_pipeline
 
-        predictor = open_predictor(model, threads, isolated=True)
-        check_answers_questions(answering, predictor.processor.name)
-        return replace(predictor, processor=replace(predictor.processor, **answering)) if answering else predictor
+        pipeline = open_pipeline(model, threads, isolated=True)
+        check_answers_questions(answering, pipeline.processor.name)
+        return replace(pipeline, processor=replace(pipeline.processor, **answering)) if answering else pipeline
     with loading("the model"):
         from kerasbert.tasks.auto import load_task
 

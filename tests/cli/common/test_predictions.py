@@ -79,12 +79,12 @@ def test_errors_are_escaped(run):
 
 
 def test_nan_predictions_fail(made, run, monkeypatch, tmp_path):
-    from kerasbert.export.runtime.predictor import Predictor
+    from kerasbert.export.runtime.pipeline import Pipeline
 
     def nan_predictions(self, x, **settings):
         return [prediction(text, score=float("nan") if "bad" in text else 0.5) for text in x]
 
-    monkeypatch.setattr(Predictor, "predictions", nan_predictions)
+    monkeypatch.setattr(Pipeline, "predictions", nan_predictions)
     assert run("predict", made.file, "good film").code == 0
     done = run("predict", made.file, "good film", "bad film")
     assert done.code == 1 and "NaN or infinity for 1 of 2 texts, the first is number 1" in done.err

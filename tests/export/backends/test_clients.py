@@ -10,7 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends import clients
 from kerasbert.export.backends.client_tools import tokenization
 from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers, ask as ask_client, ids_of
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite.metadata import Metadata, append, read
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_metadata import ENTRY, IDENTIFIER, add_tflite_metadata, has_client_tokenizer
@@ -51,7 +51,7 @@ def test_client_classifiers_match_our_classes(client, classifier, tiny):
         for text, suffix in zip(tiny.rows(20, seed=8)[0], [".", ", so warmly!"] * 10, strict=True)
     ]
     theirs = ask(client, "classifier", classifier, texts)
-    for found, ours in zip(theirs, open_predictor(classifier).predictions(texts), strict=True):
+    for found, ours in zip(theirs, open_pipeline(classifier).predictions(texts), strict=True):
         assert found == pytest.approx(ours["probabilities"], abs=1e-4)
 
 
@@ -139,7 +139,7 @@ def pretended(monkeypatch, classifier):
         return [row + [0] * (length - len(row)) for row in tokenizer.encode(texts, max_length=length).input_ids]
 
     def answers(client, kind, model, texts):
-        found = [answer["probabilities"] for answer in open_predictor(model).predictions(texts)]
+        found = [answer["probabilities"] for answer in open_pipeline(model).predictions(texts)]
         turned = [dict(zip(each, [*each.values()][::-1], strict=True)) for each in found]
         return ClientAnswers(
             [b if t in ACCENTS else a for t, a, b in zip(texts, found, turned, strict=True)], [1.0] * len(texts)

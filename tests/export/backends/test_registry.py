@@ -24,10 +24,8 @@ TOY = Backend("toy", "a toy", "toy_backend", runs_every_row=True)
 def run_toy(context):
     """A backend's function as short as it can be: the outputs of the model that is open already."""
     rows = np.arange(len(context.examples))
-    results = [context.model.run(context.examples.one(row, context.model.inputs)) for row in rows]
-    arrays = {name: np.concatenate([result[name] for result in results]) for name in context.model.outputs}
-    outputs = context.extract(arrays, rows)
-    return BackendResult([context.make_check("toy", rows, outputs, [0.1] * len(rows), device="a box")], outputs)
+    outputs, seconds = context.run("toy", context.model, rows)
+    return BackendResult([context.make_check("toy", rows, outputs, seconds, device="a box")], outputs)
 
 
 @pytest.fixture

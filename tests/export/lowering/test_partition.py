@@ -12,8 +12,8 @@ from kerasbert.export.backends import edge_tpu
 from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.runtime.partitioned_model import host_path
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.tflite.model_parts import host_path
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 from kerasbert.export.validation.validator import validate
@@ -76,7 +76,7 @@ def test_kernel_sets_agree(tiny, made):
 def test_it_predicts_and_passes_validation(tiny, made):
     task, path, _ = made
     texts, labels = tiny.rows(200, seed=7)
-    assert open_predictor(path).score(texts, labels)["accuracy"] > 0.85
+    assert open_pipeline(path).score(texts, labels)["accuracy"] > 0.85
     report = validate(path, against=task, data=(texts, labels), on=["cpu", "edge-tpu", "web", "gpu"])
     found = {check.name: check for check in report.checks}
     assert found["cpu-xnnpack"].status == found["cpu-reference"].status == found["edge-tpu body"].status == PASSED

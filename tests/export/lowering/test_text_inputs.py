@@ -8,7 +8,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, validate
 from kerasbert.export.conversion import convert
 from kerasbert.export.lowering.text_inputs import check_text_inputs
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 
 pytestmark = pytest.mark.one_layer
@@ -25,7 +25,7 @@ def files(trained, tmp_path_factory):
 def test_it_predicts_as_the_file_of_ids(files, tiny):
     assert metadata.read(files["text"]).inputs == "text" and metadata.read(files["ids"]).inputs == "ids"
     texts = [*TEXTS, *tiny.rows(12, seed=2)[0]]
-    ours, theirs = (open_predictor(files[name]).predictions(texts) for name in ("text", "ids"))
+    ours, theirs = (open_pipeline(files[name]).predictions(texts) for name in ("text", "ids"))
     for one, other in zip(ours, theirs, strict=True):
         assert one["probabilities"] == pytest.approx(other["probabilities"], abs=1e-5)
     assert len({answer["label"] for answer in ours}) == 2
@@ -33,11 +33,11 @@ def test_it_predicts_as_the_file_of_ids(files, tiny):
 
 def test_it_is_scored_and_encodes_texts(files, tiny, tmp_path, capsys):
     texts, labels = tiny.rows(24, seed=2)
-    assert open_predictor(files["text"]).score(texts, labels) == open_predictor(files["ids"]).score(texts, labels)
+    assert open_pipeline(files["text"]).score(texts, labels) == open_pipeline(files["ids"]).score(texts, labels)
     assert main(["predict", str(files["text"]), "good film"]) == 0
     encoder = tiny.sentence_encoder()
     file = convert(encoder, recipe="float32", inputs="text").save(tmp_path / "vectors.tflite")
-    (found,) = open_predictor(file).predictions(["good film"])
+    (found,) = open_pipeline(file).predictions(["good film"])
     assert found["vector"] == pytest.approx(encoder.predict(["good film"])[0], abs=1e-5)
 
 
@@ -61,7 +61,7 @@ def test_the_command_validates_a_file_that_takes_texts(files, capsys):
 
 def test_pairs_and_benchmarks_are_refused(files):
     with pytest.raises(KerasBertError, match="received a pair"):
-        open_predictor(files["text"]).predictions([("good", "film")])
+        open_pipeline(files["text"]).predictions([("good", "film")])
     with pytest.raises(KerasBertError, match="takes texts"):
         benchmark(files["text"])
 

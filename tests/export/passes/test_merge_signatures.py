@@ -7,7 +7,7 @@ import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.merge_signatures import merge_signatures
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.metadata import append, read
 from kerasbert.export.tflite.model import decode, encode
@@ -63,11 +63,11 @@ def test_weights_are_stored_once(files):
 
 def test_a_predictor_runs_the_shortest_length_that_fits(files, tiny, trained):
     several, _ = files
-    predictor = open_predictor(several)
+    predictor = open_pipeline(several)
     assert predictor.length == 16
     texts = ["good film", "bad " * 8, "good film was " * 5]
     answers = predictor.predictions(texts)
-    opened = predictor._opened.get(predictor._models)._models
+    opened = predictor._opened.get(predictor._open)._sessions
     assert sorted(opened) == [8, 16]
     assert len({id(model._interpreter) for model in opened.values()}) == 1
     assert [answer["label"] for answer in answers] == [answer["label"] for answer in trained.predictions(texts)]

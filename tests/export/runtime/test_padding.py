@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.runtime.padding import better_lengths, length_note, padding_note
-from kerasbert.export.runtime.predictor import open_predictor
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_predictions_note_padding_once(float_file, card, tmp_path, capsys, monke
     words = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *card.vocabulary[5:])
     path = tmp_path / "file.tflite"
     path.write_bytes(metadata.append(float_file, replace(card, vocabulary=words)))
-    predictor = open_predictor(path)
+    predictor = open_pipeline(path)
     for _ in range(2):
         predictor.predictions(["word1"] * 40)
     assert capsys.readouterr().err.count("times what these need") == 1

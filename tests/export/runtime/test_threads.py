@@ -81,7 +81,7 @@ from kerasbert.errors import KerasBertError
 name, isolated = sys.argv[1], sys.argv[2] == "isolated"
 model = kb.open(name, threads=8, isolated=isolated)
 wanted = model("wake me at six")
-lower = kb.export.open_model(model._name)
+lower = kb.export.open_model(model.name)
 rows = {key: __import__("numpy").ones(port.shape, port.dtype) for key, port in lower.inputs.items()}
 lower.run(rows)
 child = os.fork()
@@ -141,7 +141,7 @@ def test_an_interrupted_request_is_not_the_answer_to_the_next_one(monkeypatch):
 def test_a_process_that_ended_is_started_again(monkeypatch):
     model = kb.open("intents", isolated=True)
     wanted = model(TEXTS[0])
-    model._predictor.process._worker.process.kill()
+    model.process._worker.process.kill()
     with pytest.raises(KerasBertError, match="killed by SIGKILL"):
         model(TEXTS[0])
     assert model(TEXTS[0]) == wanted
@@ -149,7 +149,7 @@ def test_a_process_that_ended_is_started_again(monkeypatch):
 
 def test_closing_ends_a_request_of_another_thread(monkeypatch):
     model = kb.open("intents", isolated=True)
-    file, waiting, receive = model._predictor.process, threading.Event(), Channel.receive
+    file, waiting, receive = model.process, threading.Event(), Channel.receive
 
     def wait(channel, seconds):
         waiting.set()
@@ -172,7 +172,7 @@ def test_a_model_lives_until_its_last_thread_is_done():
 
     def work():
         model = kb.open("intents", isolated=True)
-        process.append(model._predictor.process._worker.process)
+        process.append(model.process._worker.process)
         with ThreadPoolExecutor(THREADS) as pool:
             answers = [pool.submit(model, text) for text in TEXTS]
             del model  # while the threads run

@@ -8,8 +8,9 @@ import pytest
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.runtime.predictor import tokenizer_of
 from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite.metadata import tokenizer_of
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.processors import make_processor
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding
@@ -75,7 +76,7 @@ def test_a_file_without_metadata_has_none(float_file):
     assert metadata.read(float_file) is None
     assert metadata.read(_pack(float_file.read_bytes(), {"vocab.txt": "a"})) is None
     with pytest.raises(KerasBertError, match="to predict.*kerasbert convert"):
-        metadata.require(float_file, "to predict")
+        ModelFile.read(float_file).require_metadata("to predict")
 
 
 @pytest.mark.parametrize(

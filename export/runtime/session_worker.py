@@ -1,6 +1,6 @@
-"""The worker process of `isolated_model`: runs one file on an interpreter, as its parent requests.
+"""The worker process of `isolated_session`: runs one file on an interpreter, as its parent requests.
 
-    python -m kerasbert.export.runtime.model_worker PATH THREADS KERNELS
+    python -m kerasbert.export.runtime.session_worker PATH THREADS KERNELS
 
 It ends with its parent: when the pipe closes, and within a second after the parent was killed.
 """
@@ -20,8 +20,8 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
 from kerasbert.export.runtime.messages import Channel, ChannelClosed
-from kerasbert.export.runtime.models_by_length import ModelsByLength
-from kerasbert.export.runtime.runnable_model import Port, RunnableModel
+from kerasbert.export.runtime.runner import Runner
+from kerasbert.export.runtime.session import Port, Session
 from kerasbert.export.tflite.metadata import TEXT, read
 
 # Memory beyond that of the imports: weights are packed once more, and activations come on top.
@@ -63,7 +63,7 @@ class _Worker:
 
     def __init__(self, path: str, threads: int, kernels: str):
         self.path, self.threads, self.kernels = path, threads, kernels
-        self.models = ModelsByLength(self._open)
+        self.models = Runner(self._open)
 
     def reply(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
@@ -71,16 +71,15 @@ class _Worker:
         model = self.models.at(header["length"])
         if header["request"] == "open":
             return _describe(model), None
-        if "rows" not in header:
-            return {}, model.compute(arrays)
-        rows = [model.compute({name: values[i] for name, values in arrays.items()}) for i in range(header["rows"])]
-        return {}, {name: np.stack([outputs[name] for outputs in rows]) for name in rows[0]}
+        rows = ({name: values[number] for name, values in arrays.items()} for number in range(header["rows"]))
+        outputs = [each for each, _ in model.run_rows(rows)]
+        return {}, {name: np.stack([each[name] for each in outputs]) for name in outputs[0]}
 
     def memory_error(self) -> str:
         name = Path(self.path).name
         return f"expected {name} to run in little memory, received a request for more; convert the model again"
 
-    def _open(self, length: int | None) -> RunnableModel:
+    def _open(self, length: int | None) -> Session:
         _limit_memory(self.path)
         if length is None:
             return open_at_any_length(self.path, self.threads, self.kernels, verified=True)
@@ -102,7 +101,7 @@ def _limit_memory(path: str) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
-def _describe(model: RunnableModel) -> dict[str, Any]:
+def _describe(model: Session) -> dict[str, Any]:
     def describe_ports(ports: Mapping[str, Port]) -> dict[str, list]:
         return {name: [list(port.shape), port.dtype.str] for name, port in ports.items()}
 

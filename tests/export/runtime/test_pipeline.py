@@ -10,8 +10,8 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.opened_model import OpenedModel
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.processors import make_processor
 from kerasbert.processors.embedding import Embedding
@@ -42,7 +42,7 @@ def encoder(embedding_file, known, tmp_path):
 
 
 def test_a_file_predicts_as_the_command(classifier):
-    model, answers = kb.open(classifier), open_predictor(classifier).predictions(TEXTS)
+    model, answers = kb.open(classifier), open_pipeline(classifier).predictions(TEXTS)
     assert model(TEXTS) == answers and model(iter(TEXTS)) == answers and model(np.array(TEXTS)) == answers
     assert model(TEXTS[0]) == answers[0] and model([]) == []
     assert kb.open(classifier, isolated=True)(TEXTS) == answers
@@ -96,8 +96,8 @@ def test_second_texts_are_combined_as_the_task_needs():
     seen = []
 
     def model(name):
-        answer = lambda x, processor: seen.append((x, processor)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
-        return OpenedModel("stub", SimpleNamespace(processor=make_processor(name), predictions=answer))
+        answer = lambda x, processor, report: seen.append((x, processor)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
+        return Pipeline.of_task(SimpleNamespace(processor=make_processor(name), predictions=answer))
 
     assert model("question_answering")(["q", "r"], "context", top_k=2) == [{"best": [1, 2]}] * 2
     assert seen.pop()[0] == [("q", "context"), ("r", "context")]

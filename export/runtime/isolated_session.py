@@ -16,17 +16,16 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
-from kerasbert.export.runtime.runnable_model import Port, RunnableModel
-from kerasbert.export.tflite.tflite_file import check_structure
+from kerasbert.export.runtime.session import Port, Session
 from kerasbert.sharing import ThreadLock
 
 SECONDS = 120.0  # for opening a file, and for one row
 _LAST_SECONDS = 5.0  # for a process that closed its pipe to end
 _MAX_ROWS, _MAX_SECONDS, _MAX_BYTES = 64, 0.25, 8 << 20  # of one message
-_COMMAND = (sys.executable, "-P", "-m", "kerasbert.export.runtime.model_worker")
+_COMMAND = (sys.executable, "-P", "-m", "kerasbert.export.runtime.session_worker")
 
 
-class IsolatedFile:
+class WorkerProcess:
     """A file that is open in a process of its own. The process starts at once and ends with this object.
 
     Several threads may use it, which take turns. After a fault, and in a forked process, the next request starts another process.
@@ -43,13 +42,13 @@ class IsolatedFile:
         self._lock, self._closed = ThreadLock(str(path)), False
         self._worker: _Worker | None = self._start()
 
-    def open(self, length: int | None = None) -> "IsolatedModel":
+    def open(self, length: int | None = None) -> "IsolatedSession":
         """Open the model at a length; None takes any that the file has.
 
         Raises:
             KerasBertError: as `open_model` does, and when the process ended.
         """
-        return IsolatedModel(self, length, self.request({"request": "open", "length": length})[0])
+        return IsolatedSession(self, length, self.request({"request": "open", "length": length})[0])
 
     def request(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
@@ -109,7 +108,7 @@ class IsolatedFile:
 
 
 class _Worker:
-    """A process of `model_worker`, which ends with this object.
+    """A process of `session_worker`, which ends with this object.
 
     Attributes:
         process: The process.
@@ -145,65 +144,68 @@ class _Worker:
 
 
 def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
-    """Verify a file, open it and run one row, in a process of its own.
+    """Open a verified file and run one row, in a process of its own.
 
     Raises:
         KerasBertError: when the file does not run.
     """
-    check_structure(path)
-    file = IsolatedFile(path)
-    model = file.open(length)
-    model.compute({name: np.ones(port.shape, port.dtype) for name, port in model.inputs.items()})
+    file = WorkerProcess(path)
+    file.open(length).run_ones()
     file.close()
 
 
-class IsolatedModel(RunnableModel):
-    """A model of an `IsolatedFile` at one length.
+class IsolatedSession(Session):
+    """A model of a `WorkerProcess` at one length.
 
     Args:
-        file: The open file.
+        process: The process in which the file is open.
         length: The length that was requested.
-        description: The model's attributes, as `model_worker` sends them.
+        description: The model's attributes, as `session_worker` sends them.
     """
 
-    def __init__(self, file: IsolatedFile, length: int | None, description: Mapping[str, Any]):
+    def __init__(self, process: WorkerProcess, length: int | None, description: Mapping[str, Any]):
         ports = {
             side: {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in description[side].items()}
             for side in ("inputs", "outputs")
         }
         super().__init__(
-            str(file.path), file.kernels, file.threads, inputs=ports["inputs"], outputs=ports["outputs"],
+            str(process.path), process.kernels, process.threads, inputs=ports["inputs"], outputs=ports["outputs"],
             signature=description["signature"], resizable=description["resizable"], lengths=tuple(description["lengths"]),
             vocab_size=description["vocab_size"],
         )  # fmt: skip
-        self._file, self._requested_length = file, length
+        self._process, self._requested_length = process, length
         self._operators, self._partitions = description["operators"], description["partitions"]
 
-    def at(self, length: int) -> "IsolatedModel":
-        return self._file.open(length)
+    def at(self, length: int) -> "IsolatedSession":
+        return self._process.open(length)
 
     def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
         return self.run_unlocked(inputs)  # a request has a lock and a check of the process of its own
 
     def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        start = time.monotonic()
-        outputs = self._file.request({"request": "run", "length": self._requested_length}, inputs)[1]
-        return outputs, time.monotonic() - start
+        outputs, seconds = self._run_message([inputs])
+        return {name: values[0] for name, values in outputs.items()}, seconds
 
-    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """Yield the outputs of many examples, several a message, as many as take little time and memory."""
-        remaining, chunk_size = iter(examples), 1
+    def _run_each(
+        self, token_lists: Iterable[Mapping[str, np.ndarray]]
+    ) -> Iterator[tuple[dict[str, np.ndarray], float]]:
+        """Run many examples, several a message, as many as take little time and memory."""
+        remaining, chunk_size = iter(token_lists), 1
         while chunk := list(itertools.islice(remaining, chunk_size)):
             for inputs in chunk:
                 self.check(inputs)
-            stacked = {name: np.stack([inputs[name] for inputs in chunk]) for name in chunk[0]}
-            header = {"request": "run", "length": self._requested_length, "rows": len(chunk)}
-            started = time.monotonic()
-            outputs = self._file.request(header, stacked)[1]
-            seconds = (time.monotonic() - started) / len(chunk)
+            outputs, seconds = self._run_message(chunk)
             size = sum(values.nbytes for values in outputs.values()) // len(chunk)
             chunk_size = int(max(1, min(_MAX_ROWS, _MAX_SECONDS / max(seconds, 1e-9), _MAX_BYTES // max(size, 1))))
-            yield from ({name: values[i] for name, values in outputs.items()} for i in range(len(chunk)))
+            yield from (({name: values[i] for name, values in outputs.items()}, seconds) for i in range(len(chunk)))
+
+    def _run_message(self, chunk: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, np.ndarray], float]:
+        """Return the stacked outputs of some examples, and the seconds of each."""
+        stacked = {name: np.stack([inputs[name] for inputs in chunk]) for name in chunk[0]}
+        header = {"request": "run", "length": self._requested_length, "rows": len(chunk)}
+        started = time.monotonic()
+        outputs = self._process.request(header, stacked)[1]
+        return outputs, (time.monotonic() - started) / len(chunk)
 
     @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:

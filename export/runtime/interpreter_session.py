@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.runnable_model import Port, RunnableModel
+from kerasbert.export.runtime.session import Port, Session
+from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
 from kerasbert.sharing import ThreadLock, keep_in_forks
 
 SIGNATURE = "serve"
@@ -22,8 +23,11 @@ class LengthRequiredError(KerasBertError):
     """A resizable file that was opened without a length."""
 
 
-class InterpreterModel(RunnableModel):
+class InterpreterSession(Session):
     """A `.tflite` model on an interpreter of this process.
+
+    A model in two parts (target edge-tpu) runs as one: the host model turns ids into vectors, and the accelerator model (the body)
+    computes with integers only. `kerasbert.export.lowering.partition` makes such files.
 
     Args:
         interpreter: The runtime's interpreter.
@@ -65,13 +69,41 @@ class InterpreterModel(RunnableModel):
             inputs=_ports(self._details(self._input_indices)), outputs=_ports(self._details(self._output_indices)),
             signature=signature, resizable=resizable, lengths=lengths, vocab_size=vocab_size, lock=lock,
         )  # fmt: skip
+        self._host: Session | None = None
 
-    def at(self, length: int) -> "InterpreterModel":
+    @property
+    def is_body(self) -> bool:
+        """Whether this is an accelerator model, which takes the outputs of a host model."""
+        return set(self.inputs) == {HIDDEN, BIAS}
+
+    def behind(self, host: Session) -> "InterpreterSession":
+        """Return this accelerator model behind its host model: the inputs of that one, and outputs in float32.
+
+        Raises:
+            KerasBertError: When the outputs of the host model do not fit.
+        """
+        if host.outputs != self.inputs:
+            raise KerasBertError(
+                f"expected outputs of {host.name} that fit {self.name}, received {_format_ports(host.outputs)} for "
+                f"{_format_ports(self.inputs)}; convert the model again"
+            )
+        self._host, self.partitioned, self.inputs = host, True, host.inputs
+        self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in self.outputs.items()}
+        return self
+
+    def at(self, length: int) -> "InterpreterSession":
         settings = self.name, self.kernels, self.threads, length, self.vocab_size, self._lock
         with self._lock.held:
-            return InterpreterModel(self._interpreter, *settings)
+            return InterpreterSession(self._interpreter, *settings)
 
     def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
+        if self._host is None:
+            return self._run_graph(inputs)
+        vectors, host_seconds = self._host.run_unlocked(inputs)
+        outputs, seconds = self._run_graph(vectors)
+        return {name: self._dequantized(name, values) for name, values in outputs.items()}, host_seconds + seconds
+
+    def _run_graph(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
         interpreter, outputs = self._interpreter, self._output_indices.items()
         with self._runtime_errors():
             for key, value in inputs.items():
@@ -97,10 +129,11 @@ class InterpreterModel(RunnableModel):
                 f"expected {self.name} to run on {self.kernels} kernels, received {one_line(error)}; convert the model again"
             ) from error
 
-    def quantization(self, output: str) -> tuple[float, int]:
-        """Return scale and zero point of an 8-bit output."""
+    def _dequantized(self, output: str, values: np.ndarray) -> np.ndarray:
+        if values.dtype == np.float32:
+            return values
         scale, zero_point = self._details(self._output_indices)[output]["quantization"]
-        return float(scale), int(zero_point)
+        return (values.astype(np.float32) - int(zero_point)) * np.float32(scale)
 
     @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
@@ -224,6 +257,10 @@ def _ports(details: Mapping[str, dict[str, Any]]) -> dict[str, Port]:
         key: Port(tuple(int(size) for size in detail["shape"]), np.dtype(detail["dtype"]))
         for key, detail in details.items()
     }
+
+
+def _format_ports(ports: Mapping[str, Port]) -> str:
+    return ", ".join(f"{name} {port.dtype} {port.shape}" for name, port in sorted(ports.items()))
 
 
 def one_line(error: BaseException, limit: int = 200) -> str:

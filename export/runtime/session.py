@@ -1,6 +1,7 @@
-"""The interface of every `.tflite` model that runs here, whatever runs it."""
+"""The interface of every model that runs here at one length, whatever runs it; and the loop over rows."""
 
 import abc
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from kerasbert.arguments import shown
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import check_ids
 from kerasbert.sharing import ThreadLock
+
+TEXT_KINDS = "OSU"  # NumPy's kinds of the dtypes of texts
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,8 @@ class Port:
     dtype: np.dtype
 
 
-class RunnableModel(abc.ABC):
-    """A `.tflite` model with batch 1, whose inputs and outputs are bound by name.
+class Session(abc.ABC):
+    """A `.tflite` model with batch 1 at one length, whose inputs and outputs are bound by name.
 
     It keeps nothing of a row. Several threads may run rows, which take turns.
 
@@ -41,7 +44,10 @@ class RunnableModel(abc.ABC):
         resizable: Whether the file leaves its length open.
         lengths: The lengths of a file with a signature for each; empty for a file with one signature.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
+        partitioned: Whether a host model and an accelerator model run as one.
     """
+
+    partitioned = False
 
     def __init__(
         self,
@@ -63,7 +69,7 @@ class RunnableModel(abc.ABC):
         self.resizable, self.lengths, self.vocab_size = resizable, lengths, vocab_size
 
     @abc.abstractmethod
-    def at(self, length: int) -> "RunnableModel":
+    def at(self, length: int) -> "Session":
         """Return the model of another of its `lengths`: the file is not opened again.
 
         Raises:
@@ -75,17 +81,17 @@ class RunnableModel(abc.ABC):
         """Run one example as `timed` does, for a caller that keeps other threads out."""
 
     @property
-    @abc.abstractmethod
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
         """Operator counts by the kernels that run them, such as `{"xnnpack": {"ADD": 2}, "builtin": {"CAST": 1}}`.
 
         Empty for all signatures but the first, because the interpreter reports no others.
         """
+        return {}
 
     @property
-    @abc.abstractmethod
     def partitions(self) -> int | None:
         """The number of delegate partitions: 1 is best, 0 is a graph without the delegate. None for all signatures but the first."""
+        return None
 
     @property
     def length(self) -> int | None:
@@ -106,20 +112,6 @@ class RunnableModel(abc.ABC):
             KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
         """
         self.check(inputs)
-        return self.compute(inputs)
-
-    def compute(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Run one example without checking its inputs.
-
-        Args:
-            inputs: Arrays of the shapes and dtypes of `inputs`.
-
-        Returns:
-            Copies of the outputs by name.
-
-        Raises:
-            KerasBertError: When an operator failed, or this process was forked from the one that opened the model.
-        """
         return self.timed(inputs)[0]
 
     def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
@@ -132,7 +124,7 @@ class RunnableModel(abc.ABC):
             Copies of the outputs by name, and the seconds of the graph, without those of the copies.
 
         Raises:
-            KerasBertError: As `compute`.
+            KerasBertError: When an operator failed, or this process was forked from the one that opened the model.
         """
         if self._process_id != os.getpid():
             raise KerasBertError(
@@ -141,10 +133,47 @@ class RunnableModel(abc.ABC):
         with self._lock.held:
             return self.run_unlocked(inputs)
 
-    def run_each(self, examples: Iterable[Mapping[str, np.ndarray]]) -> Iterator[dict[str, np.ndarray]]:
-        """Yield the outputs of many examples, one after the other, as `run` does."""
-        for inputs in examples:
-            yield self.run(inputs)
+    def run_ones(self) -> None:
+        """Run one example of ones, which shows that the file runs.
+
+        Raises:
+            KerasBertError: As `timed`.
+        """
+        self.timed({name: np.ones(port.shape, port.dtype) for name, port in self.inputs.items()})
+
+    def run_rows(
+        self, token_lists: Iterable[Mapping[str, np.ndarray]], group: int = 1
+    ) -> Iterator[tuple[dict[str, np.ndarray], list[float]]]:
+        """Run rows one after the other: the one loop over rows.
+
+        Args:
+            token_lists: The inputs of each token list as `run` takes them, row by row.
+            group: Token lists in a row.
+
+        Yields:
+            The outputs of a row's token lists, `(group, ...)` by name, and the seconds of each.
+        """
+        runs = self._run_each(token_lists)
+        while row := list(itertools.islice(runs, group)):
+            outputs = row[0][0]
+            if group > 1:
+                outputs = {name: np.concatenate([each[name] for each, _ in row]) for name in outputs}
+            yield outputs, [seconds for _, seconds in row]
+
+    def _run_each(
+        self, token_lists: Iterable[Mapping[str, np.ndarray]]
+    ) -> Iterator[tuple[dict[str, np.ndarray], float]]:
+        for inputs in token_lists:
+            self.check(inputs)
+            yield self.timed(inputs)
+
+    def run_arrays(self, arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[float]]:
+        """Run token lists, `(n, length)` by input name.
+
+        Returns:
+            The outputs, `(n, ...)` by name, and the seconds of each token list.
+        """
+        return next(self.run_rows(each_token_list(arrays, self.inputs), len(next(iter(arrays.values())))))
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Check names, shapes and dtypes of inputs, and that ids are in the vocabulary.
@@ -167,13 +196,25 @@ class RunnableModel(abc.ABC):
                 raise KerasBertError(
                     f"expected {key!r} of shape {port.shape} for {self.name}, received {value.shape}; {advice}"
                 )
-            if value.dtype != port.dtype:
+            if value.dtype != port.dtype and not (value.dtype.kind in TEXT_KINDS and port.dtype.kind in TEXT_KINDS):
                 raise KerasBertError(
                     f"expected {key!r} of dtype {port.dtype} for {self.name}, received {value.dtype}; convert the array"
                 )
         if self.vocab_size is not None and "input_ids" in inputs:
             # A runtime would read behind the table, or refuse with an operator's number.
             check_ids(inputs["input_ids"], self.vocab_size, self.name)
+
+
+def each_token_list(arrays: Mapping[str, np.ndarray], names: Iterable[str]) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the inputs of each token list, `(1, length)` by name.
+
+    Args:
+        arrays: Token lists, `(n, length)` by name.
+        names: The names of the inputs.
+    """
+    names = [name for name in names if name in arrays]
+    for number in range(len(next(iter(arrays.values())))):
+        yield {name: arrays[name][number : number + 1] for name in names}
 
 
 def _join(names: Iterable[str]) -> str:

@@ -16,11 +16,11 @@ import pytest
 from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark
-from kerasbert.export.runtime import isolated_model
+from kerasbert.export.runtime import isolated_session
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.runtime.isolated_model import IsolatedFile
+from kerasbert.export.runtime.isolated_session import WorkerProcess
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
-from kerasbert.export.runtime.predictor import open_predictor
+from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.reference import open_reference
 from kerasbert.processors import make_processor
@@ -40,7 +40,7 @@ def known_file(float_file, card, tmp_path):
 
 
 def test_outputs_equal_those_in_this_process(float_file, helpers):
-    rows, here, there = helpers.packed_rows(3), open_model(float_file), IsolatedFile(float_file).open()
+    rows, here, there = helpers.packed_rows(3), open_model(float_file), WorkerProcess(float_file).open()
     assert (there.inputs, there.outputs, there.signature) == (here.inputs, here.outputs, here.signature)
     assert (there.length, there.lengths, there.resizable) == (here.length, (), False)
     assert there.ops_by_backend == here.ops_by_backend and there.partitions == here.partitions
@@ -52,25 +52,25 @@ def test_outputs_equal_those_in_this_process(float_file, helpers):
 
 
 def test_a_resizable_file_runs_at_several_lengths(resizable_file, helpers):
-    file = IsolatedFile(resizable_file)
+    file = WorkerProcess(resizable_file)
     assert [file.open(length).run(helpers.packed_rows(1, length))["probabilities"].shape for length in (5, 9)] == [
         (1, 3)
     ] * 2
     with pytest.raises(KerasBertError, match="sequence length"):
-        IsolatedFile(resizable_file).open(-9)
+        WorkerProcess(resizable_file).open(-9)
 
 
 @pytest.mark.parametrize("code", ENDS)
 def test_a_process_that_ends_is_an_error_of_one_line(float_file, monkeypatch, code):
-    monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", code))
+    monkeypatch.setattr(isolated_session, "_COMMAND", (sys.executable, "-S", "-c", code))
     with pytest.raises(KerasBertError) as error:
-        IsolatedFile(float_file, seconds=10).open()
+        WorkerProcess(float_file, seconds=10).open()
     assert ENDS[code] in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_process_that_hangs_is_stopped(float_file, monkeypatch):
-    monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", "import time; time.sleep(60)"))
-    file = IsolatedFile(float_file, seconds=0.2)
+    monkeypatch.setattr(isolated_session, "_COMMAND", (sys.executable, "-S", "-c", "import time; time.sleep(60)"))
+    file = WorkerProcess(float_file, seconds=0.2)
     process = file._worker.process
     with pytest.raises(KerasBertError, match="stopped after 0 s, the time limit"):
         file.open()
@@ -80,7 +80,7 @@ def test_a_process_that_hangs_is_stopped(float_file, monkeypatch):
 @pytest.mark.parametrize("words", [("predict", "FILE", "word1"), ("inspect", "FILE", "--targets")])
 def test_a_native_crash_is_an_error_of_one_line_in_commands(known_file, monkeypatch, capfd, words):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-    monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
+    monkeypatch.setattr(isolated_session, "_COMMAND", (sys.executable, "-S", "-c", crash))
     code = main([str(known_file) if word == "FILE" else word for word in words])
     out, err = capfd.readouterr()
     output = err if words[0] == "predict" else out
@@ -89,7 +89,7 @@ def test_a_native_crash_is_an_error_of_one_line_in_commands(known_file, monkeypa
 
 
 def test_the_process_ends_with_its_owner(known_file):
-    predictor = open_predictor(known_file, isolated=True)
+    predictor = open_pipeline(known_file, isolated=True)
     assert predictor.predictions(["word1 word2"])[0]["label"] in ("a", "b", "c")
     process = predictor.process._worker.process
     del predictor
@@ -99,7 +99,7 @@ def test_the_process_ends_with_its_owner(known_file):
 
 def test_memory_is_limited_by_the_size_of_the_file(float_file):
     code = (
-        "import sys\nfrom kerasbert.export.runtime.model_worker import _limit_memory\n_limit_memory(sys.argv[1])\n"
+        "import sys\nfrom kerasbert.export.runtime.session_worker import _limit_memory\n_limit_memory(sys.argv[1])\n"
         "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    sys.exit(7)"
     )
     assert subprocess.run([sys.executable, "-c", code, float_file], check=False).returncode == 7
@@ -130,18 +130,18 @@ def test_messages_are_sent_and_damaged_ones_refused():
 def test_many_rows_share_messages(known_file, monkeypatch):
     """Predictions keep the order of the texts."""
     texts = [f"word{number % 20 + 1} word{number % 7 + 1}" for number in range(40)]
-    predictor, sent = open_predictor(known_file, isolated=True), []
-    request = IsolatedFile.request
+    predictor, sent = open_pipeline(known_file, isolated=True), []
+    request = WorkerProcess.request
     monkeypatch.setattr(
-        IsolatedFile, "request", lambda self, header, arrays=None: sent.append(header) or request(self, header, arrays)
+        WorkerProcess, "request", lambda self, header, arrays=None: sent.append(header) or request(self, header, arrays)
     )
-    assert predictor.predictions(texts) == open_predictor(known_file).predictions(texts)
+    assert predictor.predictions(texts) == open_pipeline(known_file).predictions(texts)
     assert sum(header.get("rows", 0) for header in sent) == 40 and len(sent) < 30
 
 
 def test_a_crash_of_the_reference_is_an_error_of_one_line(known_file, monkeypatch):
     crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
-    monkeypatch.setattr(isolated_model, "_COMMAND", (sys.executable, "-S", "-c", crash))
+    monkeypatch.setattr(isolated_session, "_COMMAND", (sys.executable, "-S", "-c", crash))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
         open_reference(known_file).outputs({"input_ids": np.ones((1, 8), np.int32)}, np.arange(1))
     with pytest.raises(KerasBertError, match="killed by SIGSEGV"):
@@ -150,15 +150,15 @@ def test_a_crash_of_the_reference_is_an_error_of_one_line(known_file, monkeypatc
 
 def test_the_thread_that_opened_a_file_may_end(known_file):
     with ThreadPoolExecutor(1) as pool:
-        predictor = pool.submit(open_predictor, known_file, isolated=True).result()
+        predictor = pool.submit(open_pipeline, known_file, isolated=True).result()
         first = pool.submit(predictor.predictions, ["word1"]).result()
     assert predictor.predictions(["word1"]) == first
 
 
 def test_the_process_ends_when_its_parent_is_killed(known_file):
     code = (
-        "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_model import IsolatedFile\n"
-        "file = IsolatedFile(sys.argv[1])\nfile.open()\n"
+        "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_session import WorkerProcess\n"
+        "file = WorkerProcess(sys.argv[1])\nfile.open()\n"
         "os.set_inheritable(file._worker.process.stdin.fileno(), True)\n"  # another process holds it open, so it does not close
         "holder = os.fork()\nif not holder:\n    null = os.open(os.devnull, os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
         "    os.execlp('sleep', 'sleep', '20')\n"
@@ -167,7 +167,7 @@ def test_the_process_ends_when_its_parent_is_killed(known_file):
     done = subprocess.run([sys.executable, "-c", code, known_file], capture_output=True, text=True, check=False)
     child, holder = map(int, done.stdout.split())
     until = time.monotonic() + 10
-    while Path(f"/proc/{child}/cmdline").exists() and b"model_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+    while Path(f"/proc/{child}/cmdline").exists() and b"session_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
         assert time.monotonic() < until
         time.sleep(0.05)
     os.kill(holder, signal.SIGKILL)
@@ -181,4 +181,4 @@ def test_outputs_of_another_task_are_refused(float_file, card, tmp_path, problem
         metadata.append(float_file, replace(card, vocabulary=words, processor=make_processor(problem, card.labels)))
     )
     with pytest.raises(KerasBertError, match="received the shape|outputs"):
-        open_predictor(path).predictions(["word1 [MASK]"])
+        open_pipeline(path).predictions(["word1 [MASK]"])

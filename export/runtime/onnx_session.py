@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_model import one_line
+from kerasbert.export.runtime.interpreter_session import one_line
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
-from kerasbert.export.runtime.runnable_model import Port, RunnableModel
+from kerasbert.export.runtime.session import Port, Session
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.optional import import_optional
 
@@ -17,7 +17,7 @@ ONNX = ".onnx"
 _KERNELS = "onnxruntime"
 
 
-class OnnxModel(RunnableModel):
+class OnnxSession(Session):
     """An `.onnx` file with the inputs of kerasbert's files, its length open or fixed. `open_onnx` opens it.
 
     Args:
@@ -43,13 +43,13 @@ class OnnxModel(RunnableModel):
         # The shapes of outputs may be open.
         super().__init__(name, _KERNELS, threads, inputs=inputs, outputs={}, resizable=self._fixed is None)
 
-    def at(self, length: int) -> "OnnxModel":
+    def at(self, length: int) -> "OnnxSession":
         if self._fixed is not None and length > self._fixed:
             raise KerasBertError(
                 f"expected rows of at most {self._fixed} tokens, the length of the .onnx file, received one of {length}; export it "
                 "with an open length, or convert the .tflite file to this one"
             )
-        return self if length == self.length else OnnxModel(self._session, self.name, self.threads, length)
+        return self if length == self.length else OnnxSession(self._session, self.name, self.threads, length)
 
     def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
         start = time.perf_counter()
@@ -63,16 +63,8 @@ class OnnxModel(RunnableModel):
         seconds = time.perf_counter() - start
         return {str(number): value for number, value in enumerate(values)}, seconds
 
-    @property
-    def ops_by_backend(self) -> dict[str, dict[str, int]]:
-        return {}
 
-    @property
-    def partitions(self) -> int | None:
-        return None
-
-
-def open_onnx(path: str, threads: int, length: int | None) -> OnnxModel:
+def open_onnx(path: str, threads: int, length: int | None) -> OnnxSession:
     """Open an `.onnx` file.
 
     Args:
@@ -92,4 +84,4 @@ def open_onnx(path: str, threads: int, length: int | None) -> OnnxModel:
         raise KerasBertError(
             f"expected a model that ONNX Runtime can open, received {path} ({one_line(error)}); export it again"
         ) from error
-    return OnnxModel(session, path, threads, length or DEFAULT_LENGTH)
+    return OnnxSession(session, path, threads, length or DEFAULT_LENGTH)

@@ -1,0 +1,145 @@
+"""A `.tflite` file in memory: its bytes, its metadata and its structure, read and verified once for every step that needs them."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite.model_parts import check_host, host_path, written_files
+from kerasbert.export.tflite.structure import load_bytes
+from kerasbert.export.tflite.tflite_file import TFLiteFile, check_structure
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.own_files import check_own
+
+_SIGNATURE = "serve"
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A model as a `.tflite` file, which was converted or read.
+
+    Attributes:
+        content: The bytes of the file, with its metadata packed behind the FlatBuffer.
+        metadata: The file's metadata; None for a file of another tool.
+        host: The bytes of the host model, which turns ids into vectors; only for a partitioned model (target edge-tpu) that was converted.
+        path: Where it was read from; None for a model in memory.
+        structure: The decoded graphs of a file that was read; None where only tflite-runtime is installed, which has no schema.
+
+    Example:
+        ```python
+        model = kb.export.convert(task, recipe="dynamic_wi8_afp32")
+        len(model.content), model.metadata.recipe
+        model.save("dynamic.tflite")
+        ```
+    """
+
+    content: bytes = field(repr=False)
+    metadata: packed.Metadata | None
+    host: bytes | None = field(default=None, repr=False)
+    path: Path | None = None
+    structure: TFLiteFile | None = field(default=None, repr=False)
+
+    @classmethod
+    def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "ModelFile":
+        """Read, verify and decode a file or its content.
+
+        Raises:
+            KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
+        """
+        content, name = load_bytes(path_or_bytes)
+        metadata = packed.read(content, name)
+        path = None if isinstance(path_or_bytes, bytes) else Path(path_or_bytes)
+        return cls(content, metadata, path=path, structure=check_structure(content, name))
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return "the given bytes" if self.path is None else self.path.name
+
+    @property
+    def label(self) -> str:
+        """The file's path, for messages."""
+        return "the given bytes" if self.path is None else str(self.path)
+
+    @property
+    def resizable(self) -> bool | None:
+        """Whether the length is open; None where the structure is not known."""
+        if self.structure is None:
+            return None
+        graph, indices = self.structure.subgraphs[0], self.structure.subgraphs[0].inputs
+        signatures = {signature.name: signature for signature in self.structure.signatures}
+        if signatures:
+            signature = signatures.get(_SIGNATURE) or next(iter(signatures.values()))
+            graph, indices = self.structure.subgraphs[signature.subgraph], tuple(signature.inputs.values())
+        return any(-1 in graph.tensors[index].shape for index in indices)
+
+    def require_structure(self) -> TFLiteFile:
+        """Return the decoded graphs.
+
+        Raises:
+            KerasBertError: When no FlatBuffer schema is installed.
+        """
+        return self.structure or TFLiteFile.read(self.content, self.label)
+
+    def require_metadata(self, purpose: str) -> packed.Metadata:
+        """Return the metadata of a file that must have it.
+
+        Args:
+            purpose: The use of the metadata, such as `to run it on texts`; for the message.
+
+        Raises:
+            KerasBertError: When the file has none.
+        """
+        if self.metadata is None:
+            raise KerasBertError(
+                f"expected kerasbert metadata (vocabulary, labels) in {self.label} {purpose}, received a .tflite file without it; "
+                "convert the model with `kerasbert convert`, or pass packed arrays instead of texts"
+            )
+        return self.metadata
+
+    def check_takes_ids(self, purpose: str) -> None:
+        """Check that the file takes token ids. A file without metadata is assumed to take them.
+
+        Args:
+            purpose: The use of the file, for the message.
+
+        Raises:
+            KerasBertError: When it takes texts.
+        """
+        if self.metadata is not None and self.metadata.inputs != packed.IDS:
+            raise KerasBertError(
+                f"expected a file that takes ids {purpose}, received {self.label}, which takes texts; convert the model with inputs of "
+                "ids, or score the file with `kerasbert evaluate`"
+            )
+
+    def read_host(self) -> "ModelFile":
+        """Return the host's part of a model in two parts.
+
+        Raises:
+            KerasBertError: When there is no such file beside this one, or it is damaged.
+        """
+        return ModelFile.read(check_host(self.path) if self.host is None else self.host)
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write the file, its metadata as `<file>.json`, and a host model as `<stem>.host.tflite`; each whole or not at all.
+
+        Args:
+            path: The file to write, `.tflite`.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            KerasBertError: When one of them would replace a file that kerasbert did not write.
+        """
+        path = Path(path)
+        for place, kind in written_files(path, host=self.host is not None):
+            check_own(place, kind, f"the output {place.name}")
+        contents = {path: self.content} if self.host is None else {host_path(path): self.host, path: self.content}
+        for place, content in contents.items():
+            with atomic_file(place) as partial:
+                partial.write_bytes(content)
+        if self.metadata is not None:
+            packed.write_sidecar(path, self.metadata)
+        return path
