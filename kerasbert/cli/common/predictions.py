@@ -20,7 +20,7 @@ from kerasbert.processors import Processor
 from kerasbert.processors.display import Display, pair_cell
 
 if TYPE_CHECKING:
-    from kerasbert.export.runtime.predictor import Predictor
+    from kerasbert.export.runtime.pipeline import Pipeline
     from kerasbert.tasks.base import Task
 
 _FORMULA = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")  # including full-width forms
@@ -36,7 +36,7 @@ class PartPredictor:
         prompted: The model's processor, with the prompt of the command.
     """
 
-    def __init__(self, model: str, loaded: "Task | Predictor", prompted: Processor | None):
+    def __init__(self, model: str, loaded: "Task | Pipeline", prompted: Processor | None):
         self.model, self.loaded, self.prompted = model, loaded, prompted
         self._done = 0
 
