@@ -273,6 +273,24 @@ def static_vectors(vectors):
 
 
 @pytest.fixture
+def told():
+    """A progress that keeps what it is told: `steps` as (stage, done, total, figures), and `notes`."""
+    from kerasbert.console.progress import Progress
+
+    class Told(Progress):
+        def __init__(self):
+            self.steps, self.notes, self.note = [], [], lambda line: self.notes.append(line)
+
+        def begin(self, stage, total=0, unit=""):
+            self.stage, self.total = stage, total
+
+        def advance(self, done, total=None, figures=()):
+            self.steps.append((self.stage, done, self.total if total is None else total, figures))
+
+    return Told()
+
+
+@pytest.fixture
 def site_parts(tmp_path, monkeypatch):
     """Small stand-ins of the page and of LiteRT.js, from which `kerasbert web` builds; returns the folder of the page."""
     page, home = tmp_path / "page", tmp_path / "home"

@@ -1,15 +1,11 @@
 """Progress of numbered steps: a bar on a terminal, and lines that stay."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 from kerasbert.console.output import note
 from kerasbert.console.progress import Progress, progress
-
-if TYPE_CHECKING:
-    import tf_keras as keras
 
 
 class Steps:
@@ -30,51 +26,28 @@ class Steps:
         with progress(heading) as bar:
             if not bar.on_terminal:
                 note(f"{heading} ...")
-            step = Step(bar)
+            step = Step(heading, bar)
             yield step
         summary = f"{heading}: {step.result}" if step.result else heading
         note(f"{summary} ({time.monotonic() - start:.1f} s)")
 
 
-class Step:
-    """A running step.
+class Step(Progress):
+    """A running step. Its bar keeps the step's title.
 
     Attributes:
         result: a short result for the step's last line.
     """
 
-    def __init__(self, bar: Progress) -> None:
+    def __init__(self, title: str, bar: Progress) -> None:
         self.result = ""
-        self._bar = bar
+        self._title, self._bar = title, bar
 
-    def advance(self, done: int, total: int, unit: str = "") -> None:
-        """Move the bar to `done` of `total` units."""
-        self._bar.update(done, total, unit=unit)
+    def begin(self, stage: str, total: int = 0, unit: str = "") -> None:
+        self._bar.begin(self._title, total, unit)
+
+    def advance(self, done: int, total: int | None = None, figures: str | Sequence[str] = ()) -> None:
+        self._bar.advance(done, total)
 
     def note(self, line: str) -> None:
-        """Print a line that stays."""
         note(f"    {line}")
-
-    def callback(self) -> "keras.callbacks.Callback":
-        """Return a Keras callback that moves the bar with each batch and prints loss and metrics after each epoch."""
-        import tf_keras as keras
-
-        step = self
-
-        class StepCallback(keras.callbacks.Callback):
-            def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-                self.batches = 0
-
-            def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-                self.epoch = epoch
-
-            def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-                self.batches += 1
-                if total := self.params.get("steps"):
-                    step.advance(self.batches, total * self.params["epochs"], "steps")
-
-            def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-                values = ", ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in (logs or {}).items())
-                step.note(f"epoch {epoch + 1}/{self.params['epochs']}: {values}")
-
-        return StepCallback()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kerasbert.data import assistant
-from kerasbert.data.assistant import AssistantSplit
+from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.export.validation.checks import ValidationReport
 from kerasbert.files.atomic import atomic_file
@@ -36,16 +36,14 @@ EXAMPLES = (
     "a bit quieter please",
 )
 
-Examples = tuple[list[str], list[str]]  # texts and their intents
-
 
 @dataclass(frozen=True)
 class _Data:
     """The splits of the bundled data."""
 
-    train: Examples
-    dev: Examples
-    test: Examples
+    train: Dataset
+    dev: Dataset
+    test: Dataset
 
 
 def run(
@@ -112,9 +110,9 @@ def predict(path: Path, texts: tuple[str, ...]) -> tuple[tuple[str, str, float],
     return tuple((text, answer["label"], answer["score"]) for text, answer in zip(texts, answers, strict=True))
 
 
-def accuracy(task: "TextClassifier", texts: Sequence[str], intents: Sequence[str]) -> float:
+def accuracy(task: "TextClassifier", data: Dataset) -> float:
     """Return the fraction of texts whose most likely class is the right one."""
-    return float(np.mean(task.predict(list(texts)).argmax(axis=1) == task.encode_labels(intents)))
+    return float(np.mean(task.predict(data).argmax(axis=1) == task.encode_labels(data.y)))
 
 
 def _check_arguments(out: Path, epochs: int | None, rows: int | None) -> Path:
@@ -151,20 +149,21 @@ def _load(rows: int | None, steps: Steps) -> tuple[_Data, "TextClassifier"]:
     import kerasbert as kb
 
     with steps.step("load the bundled data and model") as step:
-        data = _Data(*(_examples(assistant.load(split), rows) for split in assistant.SPLITS))
+        data = _Data(*(_examples(split, rows) for split in assistant.SPLITS))
         model = kb.TextClassifier.from_pretrained(
             small_model(), labels=assistant.INTENTS, sequence_length=SEQUENCE_LENGTH
         )
         parameters = sum(variable.numpy().size for variable in model.variables_by_path().values())
         step.result = (
-            f"{len(data.train[0])} train, {len(data.dev[0])} dev, {len(data.test[0])} test rows; "
+            f"{len(data.train)} train, {len(data.dev)} dev, {len(data.test)} test rows; "
             f"{parameters / 1e6:.1f} M parameters"
         )
     return data, model
 
 
-def _examples(split: AssistantSplit, rows: int | None) -> Examples:
-    return list(split.texts[:rows]), list(split.intents[:rows])
+def _examples(name: str, rows: int | None) -> Dataset:
+    split = assistant.load(name)
+    return Dataset(assistant.path(name), list(split.texts[:rows]), list(split.intents[:rows]))
 
 
 def _fine_tune(
@@ -183,7 +182,7 @@ def _quantize(
     import kerasbert as kb
 
     with steps.step("quantize: calibrate, then train on with 8-bit weights and activations") as step:
-        int8 = kb.compression.quantize(model, "static_wi8_ai8", calibration=data.train[0][:256])
+        int8 = kb.compression.quantize(model, "static_wi8_ai8", calibration=data.train.x[:256])
         history = _fit(int8, data, epochs, QAT_LEARNING_RATE, seed, step)
         int8.save_pretrained(folder)
         step.result = f"dev accuracy {history['val_accuracy'][-1]:.1%}"
@@ -193,23 +192,15 @@ def _quantize(
 def _fit(
     task: "TextClassifier", data: _Data, epochs: int, learning_rate: float, seed: int, step: Step
 ) -> dict[str, list[float]]:
-    import tf_keras as keras
-
     import kerasbert as kb
+    from kerasbert.training.config import TrainConfig
+    from kerasbert.training.trainer import train
 
-    history = keras.callbacks.History()
-    updates = epochs * -(-len(data.train[0]) // BATCH_SIZE)
+    updates = epochs * -(-len(data.train) // BATCH_SIZE)
     task.compile(kb.adamw(learning_rate, warmup=0.1, steps=updates))
-    task.fit(
-        *data.train,
-        batch_size=BATCH_SIZE,
-        epochs=epochs,
-        seed=seed,
-        validation_data=data.dev,
-        verbose=0,
-        callbacks=[history, step.callback()],
-    )
-    return {name: [float(value) for value in values] for name, values in history.history.items()}
+    config = TrainConfig(epochs=epochs, batch_size=BATCH_SIZE, learning_rate=learning_rate, seed=seed)
+    result = train(task, data.train, None, config, progress=step, validation=data.dev)
+    return {name: [record[name] for record in result.epochs] for name in result.epochs[0] if name != "epoch"}
 
 
 def _evaluate(models: Mapping[str, "TextClassifier"], data: _Data, out: Path, steps: Steps) -> list[ModelRow]:
@@ -221,7 +212,7 @@ def _evaluate(models: Mapping[str, "TextClassifier"], data: _Data, out: Path, st
 
 def _keras_row(task: "TextClassifier", folder: Path, data: _Data) -> ModelRow:
     size = (folder / "model.safetensors").stat().st_size
-    return ModelRow(f"Keras {folder.name}", size, accuracy(task, *data.dev), accuracy(task, *data.test))
+    return ModelRow(f"Keras {folder.name}", size, accuracy(task, data.dev), accuracy(task, data.test))
 
 
 def _convert(sources: Mapping[str, "TextClassifier"], out: Path, steps: Steps) -> dict[str, Path]:
@@ -237,7 +228,7 @@ def _convert(sources: Mapping[str, "TextClassifier"], out: Path, steps: Steps) -
 
 
 def _validate(
-    sources: Mapping[str, "TextClassifier"], files: Mapping[str, Path], test: Examples, steps: Steps
+    sources: Mapping[str, "TextClassifier"], files: Mapping[str, Path], test: Dataset, steps: Steps
 ) -> tuple[dict[str, ValidationReport], dict[str, "Benchmark"]]:
     from kerasbert.export.benchmarking import benchmark
 
@@ -248,7 +239,7 @@ def _validate(
     return reports, benchmarks
 
 
-def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Examples, step: Step) -> ValidationReport:
+def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Dataset, step: Step) -> ValidationReport:
     from kerasbert.export.validation.tolerances import TOLERANCES
     from kerasbert.export.validation.validator import validate
 
@@ -259,7 +250,7 @@ def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Exampl
         path,
         against=task,
         data=test,
-        reference_rows=len(test[0]),
+        reference_rows=len(test),
         tolerance=tolerance,
         progress=lambda what, done, total: step.advance(done, total),
     )

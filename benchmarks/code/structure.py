@@ -67,7 +67,6 @@ OBSOLETE_WORDS = {
     "Cut": "PrunedSizes",
     "KeepZeros": "PreserveSparsity",
     "Fitted": "TrainResult",
-    "Listener": "ProgressCallback",
     "_Watch": "TrainerCallback",
     "Feeder": "DistillationDataset",
     "Side": "Reference",

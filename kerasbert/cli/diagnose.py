@@ -95,7 +95,7 @@ def diagnose(
     with progress("quantizing one tensor at a time") as bar:
         labels = _usable_labels(task, examples, table.y, rows)
         keys = [loss.key for loss in worst]
-        effects = compression.measure_effects(task, examples, keys, labels, rows, bar.update)
+        effects = compression.measure_effects(task, examples, keys, labels, rows, bar.advance)
     blocks = format_diagnosis(losses, worst, effects)
     if plot is not None:
         from kerasbert.compression.quantization.plots import plot_losses

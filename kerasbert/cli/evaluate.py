@@ -54,8 +54,8 @@ def evaluate(
         table = _read(loaded.processor, data, reading)
     check_labels(loaded.processor, table)
     started = time.monotonic()
-    with progress("predicting") as bar:
-        values = loaded.score(table.x, table.y, report=bar.rows)
+    with progress("predicting", "rows") as bar:
+        values = loaded.score(table.x, table.y, report=bar.advance)
     seconds = time.monotonic() - started
     metrics = Facts([(name, f"{value:.4f}") for name, value in values.items()])
     speed = f"{len(table):,} rows, {len(table) / seconds:,.0f} rows/s"

@@ -10,8 +10,6 @@ from kerasbert.cli.common.option_groups import with_options
 from kerasbert.cli.common.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kerasbert.zoo.catalog import ZooModel
 
 Name = Annotated[str, Argument(metavar="NAME", help="A model of the zoo; `kerasbert zoo list` shows them.")]
@@ -152,9 +150,9 @@ def _build_encoder(
     model: "ZooModel", texts: list[Path], teacher: str | None, max_texts: int | None, out: Path, work: Path, overwrite: bool
 ) -> Result:  # fmt: skip
     from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.common.progress import progress
     from kerasbert.errors import KerasBertError
-    from kerasbert.training.trainer import TRAINING, ProgressCallback
+    from kerasbert.training.trainer import TRAINING
     from kerasbert.zoo.building.build import build_encoder
     from kerasbert.zoo.building.recipe import FILE, Recipe
     from kerasbert.zoo.building.saving import save_encoder
@@ -167,11 +165,7 @@ def _build_encoder(
     recipe = recipe if max_texts is None else recipe.reduced(max_texts)
     check_out_folder(out, teacher, overwrite=overwrite)
     with progress(TRAINING) as bar:
-
-        def report(stage: str, done: int, total: int, figures: "Sequence[str]") -> None:
-            bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "texts")
-
-        student = build_encoder(recipe, files, Path(teacher), work, ProgressCallback(report, note))
+        student = build_encoder(recipe, files, Path(teacher), work, bar)
     facts = save_encoder(student, out, model.name, recipe.fine_tuning)
     text = f"saved {out}: {facts['parameters']:,} parameters; {work} can be deleted"
     return Result({"name": model.name, "out": out, "work": work, **facts}, text)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from kerasbert.console.escapes import escape_controls
-from kerasbert.console.output import add_note_handler, note, remove_note_handler
+from kerasbert.console.output import add_note_handler, note, remove_note_handler, write
 from kerasbert.console.widths import cell_width, wrap
 
 if TYPE_CHECKING:  # rich is imported when a bar starts
@@ -25,16 +25,50 @@ _MIN_NAME_WIDTH = 20  # cells
 _LONG_BAR, _SHORT_BAR = 16 * BAR, 8 * BAR
 
 
-def progress(stage: str) -> "Progress":
-    """Return a context manager that shows the progress of a stage; see `Progress.update`."""
+def progress(stage: str, unit: str = "") -> "Display":
+    """Return a context manager that shows the progress of a stage, and of others that begin later.
+
+    Args:
+        stage: The name of the work.
+        unit: The units that are counted, such as `steps`.
+    """
     animated = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    return _Bar(stage) if animated else _Lines(stage)
+    return _Bar(stage, unit) if animated else _Lines(stage, unit)
 
 
-class Progress(AbstractContextManager):
-    """Progress of a job with one or several stages.
+class Progress:
+    """What long work reports to. This class prints notes to stdout and shows nothing else; subclasses show more."""
 
-    Before the first `update` only the elapsed time is known. Each stage has a clock, which pauses while another stage runs.
+    def begin(self, stage: str, total: int = 0, unit: str = "") -> None:
+        """Begin a stage, or go on with it.
+
+        Args:
+            stage: The name of the stage.
+            total: Units in all; 0 while it is not known.
+            unit: The units that are counted, such as `steps`.
+        """
+
+    def advance(self, done: int, total: int | None = None, figures: str | Sequence[str] = ()) -> None:
+        """Set the progress of the running stage. This method itself is what a function calls as its `report`.
+
+        Args:
+            done: Units done.
+            total: Units in all; None if the number is known already.
+            figures: Values to show, such as `loss 0.43`, the most important first. The last ones are dropped where space is short.
+        """
+
+    def note(self, line: str) -> None:
+        """Print a line that stays."""
+        write(line)
+
+    def end(self) -> None:
+        """End the work; further calls do nothing."""
+
+
+class Display(Progress, AbstractContextManager):
+    """Progress on stderr.
+
+    Before the first `advance` only the elapsed time is known. Each stage has a clock, which pauses while another stage runs.
 
     Attributes:
         on_terminal: True for a bar, which disappears at the end.
@@ -43,41 +77,30 @@ class Progress(AbstractContextManager):
 
     on_terminal = False
 
-    def __init__(self, stage: str) -> None:
-        self.state = _State(stage)
+    def __init__(self, stage: str, unit: str = "") -> None:
+        self.state = _State(stage, unit)
 
     def __enter__(self) -> Self:
         self.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.stop()
+        self.end()
 
     def start(self) -> None:
         """Begin to show the progress."""
         raise NotImplementedError
 
-    def stop(self) -> None:
-        """Remove the bar from the terminal; further calls do nothing."""
-        raise NotImplementedError
+    def begin(self, stage: str, total: int = 0, unit: str = "") -> None:
+        self.state.next_stage, self.state.total, self.state.unit = stage, total, unit
 
-    def update(
-        self, done: int, total: int, figures: str | Sequence[str] = "", stage: str | None = None, unit: str = ""
-    ) -> None:
-        """Set the progress of the running stage.
+    def advance(self, done: int, total: int | None = None, figures: str | Sequence[str] = ()) -> None:
+        state = self.state
+        shown = (figures,) if isinstance(figures, str) else tuple(figures)
+        state.update(done, state.total if total is None else total, shown, state.next_stage, state.unit)
 
-        Args:
-            done: units done.
-            total: units in all; 0 while it is not known.
-            figures: values to show, such as `loss 0.43`, the most important first. The last ones are dropped where space is short.
-            stage: the name of the stage that runs from now on, if another one.
-            unit: the units that are counted, such as `steps`.
-        """
-        self.state.update(done, total, (figures,) if isinstance(figures, str) else tuple(figures), stage, unit)
-
-    def rows(self, done: int, total: int) -> None:
-        """Set the progress of a stage that counts rows."""
-        self.update(done, total, unit="rows")
+    def note(self, line: str) -> None:
+        note(line)
 
 
 @dataclass
@@ -102,8 +125,9 @@ class _Clock:
 class _State:
     """Progress of the running stage, and the paused clocks of the others."""
 
-    def __init__(self, stage: str) -> None:
-        self.stage, self.unit = stage, ""
+    def __init__(self, stage: str, unit: str = "") -> None:
+        self.stage, self.unit = stage, unit
+        self.next_stage: str | None = None  # from the next update on
         self.figures: tuple[str, ...] = ()
         self.done = self.total = 0
         self._clock = _Clock(time.monotonic())
@@ -181,7 +205,7 @@ class _State:
         return f"{self.stage}: {', '.join(figure for figure in figures if figure)}"
 
 
-class _Bar(Progress):
+class _Bar(Display):
     """A bar drawn by rich, which renders it several times a second in the terminal's current width."""
 
     on_terminal = True
@@ -197,7 +221,7 @@ class _Bar(Progress):
         self._live.start()
         add_note_handler(self._print_above)
 
-    def stop(self) -> None:
+    def end(self) -> None:
         remove_note_handler(self._print_above)
         self._live.stop()
 
@@ -224,7 +248,7 @@ class _Bar(Progress):
         yield line
 
 
-class _Lines(Progress):
+class _Lines(Display):
     """Plain lines from a thread of their own."""
 
     def start(self) -> None:
@@ -232,7 +256,7 @@ class _Lines(Progress):
         self._thread = threading.Thread(target=self._print_lines, daemon=True)
         self._thread.start()
 
-    def stop(self) -> None:
+    def end(self) -> None:
         self._stop.set()
 
     def _print_lines(self) -> None:

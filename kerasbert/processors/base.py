@@ -122,6 +122,9 @@ class Processor(Record):
             options: As for `read`.
             rows: Rows in a part.
 
+        Yields:
+            Datasets of `kerasbert.data`.
+
         Raises:
             KerasBertError: As for `read`.
         """

@@ -2,13 +2,14 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
 from kerasbert.training.checked_tensors import read_checked, write_checked
@@ -26,20 +27,6 @@ _SECONDS_BETWEEN_UPDATES = 0.25
 _STEPS_BETWEEN_LINES = 50
 _EVALUATION_BATCH = 64
 TRAINING, SCORING = "training", "scoring dev"  # stages of a run
-
-
-@dataclass(frozen=True)
-class ProgressCallback:
-    """Functions that a training run calls to report progress.
-
-    Attributes:
-        progress: Called with the stage, the work done, the total work, and figures, the most important one first. The stage `training`
-            counts steps and `scoring dev` counts rows. The total is 0 while it is unknown.
-        note: Called with a message of one line.
-    """
-
-    progress: Callable[[str, int, int, Sequence[str]], None] = lambda stage, done, total, figures: None
-    note: Callable[[str], None] = print
 
 
 @dataclass(frozen=True)
@@ -76,16 +63,18 @@ def train(
     data: "Dataset",
     dev: "Dataset | None",
     config: TrainConfig,
-    folder: RunFolder,
+    folder: RunFolder | None = None,
     *,
     resume: bool = False,
     keep_state: bool = False,
     callbacks: Sequence[keras.callbacks.Callback] = (),
-    progress: ProgressCallback | None = None,
+    progress: Progress | None = None,
+    validation: "Dataset | None" = None,
 ) -> TrainResult:
     """Train a compiled task in place, and save it after every epoch that improves the dev score.
 
     The task ends with the weights of the epoch with the best dev score. Without dev data, every epoch is saved and the last one is kept.
+    Without a folder nothing is saved.
     Of the config, `epochs`, `batch_size`, `seed`, `early_stopping`, `checkpoint_minutes` and `tensorboard` are used; `prepare` applies
     the others.
 
@@ -94,11 +83,12 @@ def train(
         data: The training data.
         dev: The data for evaluation after every epoch, or None.
         config: The settings. Without `epochs`, those that are recommended for the model; see `kerasbert.training.recommended`.
-        folder: The run folder.
+        folder: The run folder; None for a run that cannot be resumed.
         resume: Whether to continue from the folder's state. The results equal those of an uninterrupted run.
         keep_state: Whether the caller writes more files, and ends the run with `folder.finish()`.
         callbacks: Additional Keras callbacks.
-        progress: Functions that report progress.
+        progress: Receives the progress. The stage `training` counts steps, and `scoring dev` counts rows.
+        validation: Data of which Keras computes the loss and the compiled metrics after every epoch; the epoch is not chosen by them.
 
     Returns:
         The metrics of every epoch, the kept epoch and the speed.
@@ -121,19 +111,19 @@ def train(
         require_package("tensorboard", "TensorBoard logs")
     config, _ = settled(config, task, len(data))
     epochs = config.epochs or 1
-    callback = TrainerCallback(task, data, dev, config, folder, progress or ProgressCallback())
+    callback = TrainerCallback(task, data, dev, config, folder, progress or Progress())
     if resume:
         callback.restore()
     if callback.epoch < epochs and not callback.stopped:
-        further = [keras.callbacks.TensorBoard(str(folder.tensorboard))] if config.tensorboard else []
+        further = [keras.callbacks.TensorBoard(str(folder.tensorboard))] if folder and config.tensorboard else []
         task.fit(
             data, batch_size=config.batch_size, epochs=epochs, seed=config.seed, start=(callback.epoch, callback.batch),
-            verbose=0, callbacks=[*callbacks, callback, *further],
+            verbose=0, callbacks=[*callbacks, callback, *further], validation_data=validation,
         )  # fmt: skip
     result = callback.finish()
     student: Any = getattr(task, "student", task)
     student.has_new_head = False
-    if not keep_state:
+    if folder and not keep_state:
         folder.finish()
     return result
 
@@ -146,8 +136,8 @@ class TrainerCallback(keras.callbacks.Callback):
         train: The training data.
         dev: The data for evaluation, or None.
         config: The settings.
-        folder: The run folder.
-        progress: Functions that report progress.
+        folder: The run folder; None saves nothing.
+        progress: Receives the progress.
     """
 
     def __init__(
@@ -156,22 +146,22 @@ class TrainerCallback(keras.callbacks.Callback):
         train: "Dataset",
         dev: "Dataset | None",
         config: TrainConfig,
-        folder: RunFolder,
-        progress: ProgressCallback,
+        folder: RunFolder | None,
+        progress: Progress,
     ):
         super().__init__()
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.task, self.dev, self.config, self.folder, self.progress = task, dev, config, folder, progress
         self.examples, self.epochs = len(train), config.epochs or 1
-        self.data = {
-            name: file_digest(table.path) for name, table in (("train", train), ("dev", dev)) if table is not None
-        }
+        tables = {"train": train, "dev": dev} if folder else {}
+        self.data = {name: file_digest(table.path) for name, table in tables.items() if table is not None}
         self.epoch = self.batch = 0  # position of the next batch
         self.records: list[dict[str, Any]] = []
         self.best: tuple[float, int] = (-math.inf, 0)
         self.seconds = 0.0
         self.stopped = False
         self._sums: dict[str, Any] | None = None
+        self._best_weights: dict[str, Any] = {}
         self.dev_name = dev.path.name if dev is not None else ""
 
     # -- resuming ------------------------------------------------------------------------------------------------------------------
@@ -182,20 +172,25 @@ class TrainerCallback(keras.callbacks.Callback):
         Raises:
             KerasBertError: When the state belongs to another task, or the data changed since it was saved.
         """
-        tensors, position = read_state(self.folder.state)
+        folder = self.folder
+        if folder is None:
+            raise KerasBertError("expected a run folder to resume from, received none; give the folder of the run")
+        tensors, position = read_state(folder.state)
         if position["data"] != self.data:
             changed = next(name for name in self.data if position["data"].get(name) != self.data[name])
             raise KerasBertError(
                 f"expected the {changed} data of the interrupted run, received a file that was edited since; "
                 "restore it, or start again in another folder"
             )
-        self._sums = restore_state(self.folder.state, self.task, tensors)
+        self._sums = restore_state(folder.state, self.task, tensors)
         self.epoch, self.batch, self.seconds = position["epoch"], position["batch"], position["seconds"]
         self.records, self.best, self.stopped = position["records"], tuple(position["best"]), position["stopped"]
-        self.folder.rewind(position["step"])
+        folder.rewind(position["step"])
         self.progress.note(f"resumed after step {position['step']:,}, in epoch {self.epoch + 1} of {self.epochs}")
 
     def _save_state(self) -> None:
+        if self.folder is None:
+            return
         position = {
             "epoch": self.epoch, "batch": self.batch, "step": self._step(), "seconds": self.seconds, "records": self.records,
             "best": self.best, "stopped": self.stopped, "data": self.data,
@@ -203,6 +198,10 @@ class TrainerCallback(keras.callbacks.Callback):
         self.folder.sync()
         save_state(self.folder.state, self.task, position)
         self._saved = time.monotonic()
+
+    def _log(self, record: Mapping[str, Any]) -> None:
+        if self.folder is not None:
+            self.folder.log(record)
 
     def _step(self) -> int:
         return int(self.task.optimizer.iterations.numpy())
@@ -230,7 +229,7 @@ class TrainerCallback(keras.callbacks.Callback):
             raise KerasBertError(self._diverged(loss))
         now = time.monotonic()
         if self.batch % _STEPS_BETWEEN_LINES == 0 and self.batch < self._steps:
-            self.folder.log(
+            self._log(
                 {
                     "step": self._step(),
                     "epoch": self.epoch + 1,
@@ -252,11 +251,12 @@ class TrainerCallback(keras.callbacks.Callback):
         record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
         lines = [format_metrics({name: value for name, value in record.items() if name != "epoch"})]
         if self.dev is not None:
-            self._report_scored(0, 0)  # tokenization comes first, and tracing in the first epoch
+            self.progress.begin(SCORING, 0, "rows")
+            self.progress.advance(0)  # tokenization comes first, and tracing in the first epoch
             record |= self._scores()
             lines.append(f"dev {format_metrics(record['dev'])}")
         self.records.append(record)
-        self.folder.log({"step": self._step(), **record})
+        self._log({"step": self._step(), **record})
         self.progress.note(f"epoch {epoch + 1} of {self.epochs}: {'; '.join(lines)}")
         self._save_if_best(record)
         self.epoch, self.batch = epoch + 1, 0
@@ -268,7 +268,7 @@ class TrainerCallback(keras.callbacks.Callback):
     def _scores(self) -> dict[str, Any]:
         """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
         task: Any = getattr(self.task, "student", self.task)
-        options = {"batch_size": _EVALUATION_BATCH, "report": self._report_scored}
+        options = {"batch_size": _EVALUATION_BATCH, "report": self.progress.advance}
         if self.config.no_answer_threshold is not None:
             return {"dev": task.score(self.dev, **options)}
         metrics, chosen = task.tuned_score(self.dev, **options)
@@ -284,10 +284,8 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _report(self, figures: Sequence[str]) -> None:
         done = self.epoch * self._steps + self.batch
-        self.progress.progress(TRAINING, done, self.epochs * self._steps, figures)
-
-    def _report_scored(self, rows: int, total: int) -> None:
-        self.progress.progress(SCORING, rows, total, ())
+        self.progress.begin(TRAINING, self.epochs * self._steps, "steps")
+        self.progress.advance(done, figures=figures)
 
     def _figures(self, logs: Mapping[str, Any], now: float) -> list[str]:
         """Format loss, metrics, the terms of the loss, and speed."""
@@ -314,7 +312,7 @@ class TrainerCallback(keras.callbacks.Callback):
                 )
 
     def _diverged(self, received: object, expected: str = "a finite loss", where: str = "") -> str:
-        saved = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.best[1] else ""
+        saved = f"; {self.folder.model} keeps the model of epoch {self.best[1]}" if self.folder and self.best[1] else ""
         return (
             f"expected {expected}, received {received} at step {self._step()} (batch {self.batch} of epoch {self.epoch + 1}"
             f"{where and ', ' + where}){saved}; "
@@ -327,14 +325,18 @@ class TrainerCallback(keras.callbacks.Callback):
         if self.dev is not None and not value > self.best[0]:
             return
         self.best = (value if self.dev is not None else 0.0, record["epoch"])
+        weights = {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)}
+        if self.folder is None:
+            self._best_weights = weights
+            return
         self.task.save_pretrained(self.folder.model)
-        write_checked(self.folder.best, {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)})
+        write_checked(self.folder.best, weights)
 
     def finish(self) -> TrainResult:
         """Restore the weights of the best epoch, and return the result of the run."""
         best_epoch = self.best[1]
         if best_epoch and best_epoch != self.records[-1]["epoch"]:
-            saved = read_checked(self.folder.best)
+            saved = read_checked(self.folder.best) if self.folder else self._best_weights
             for number, weight in enumerate(self.task.weights):
                 weight.assign(saved[str(number)])
         self._restore_chosen(best_epoch)

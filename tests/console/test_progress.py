@@ -124,10 +124,11 @@ def test_notes_appear_above_the_bar(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with progress("training [bold]x[/bold] \x1b[31m") as bar:
-        bar.update(1, 3, ("loss 0.5000",), unit="steps")
+        bar.begin("training [bold]x[/bold] \x1b[31m", 3, "steps")
+        bar.advance(1, figures="loss 0.5000")
         bar._live.refresh()
         note("epoch 1 of 1: \x1b[31mloss\x1b[0m [red]0.5[/red]")
-        bar.update(3, 3, ("loss 0.2500",), unit="steps")
+        bar.advance(3, 3, ("loss 0.2500",))
         bar._live.refresh()
     note("after")
     text = terminal.getvalue()

@@ -13,7 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.auto import load_task
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.run_folder import check_resumable
-from kerasbert.training.trainer import ProgressCallback, format_kept_epoch
+from kerasbert.training.trainer import format_kept_epoch
 
 pytestmark = pytest.mark.one_layer
 
@@ -127,18 +127,36 @@ def test_the_kept_epoch_is_explained(values, line_start):
     assert line.startswith(line_start) and (line == line_start or line_start.endswith("train "))
 
 
-def test_reported_speed_is_that_of_the_epoch(parts):
+def test_a_run_without_a_folder_keeps_the_best_epoch_and_writes_nothing(parts, tmp_path, monkeypatch):
+    with_folder, without = parts.task(), parts.task()
+    scores = iter([0.2, 0.9, 0.4] * 2)
+    for task in (with_folder, without):
+        monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": next(scores)})
+    config = replace(parts.config, epochs=3)
+    kept = parts.run(with_folder, config=config)
+    train_data, dev = parts.table("train", ROWS), parts.table("dev", 12)
+    before = sorted(tmp_path.rglob("*"))
+    result = train(without, train_data, dev, config, validation=dev)
+    assert sorted(tmp_path.rglob("*")) == before and result.kept_epoch == kept.kept_epoch == 2
+    assert {"val_loss", "val_accuracy"} <= result.epochs[0].keys()
+    for one, other in zip(with_folder.get_weights(), without.get_weights(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(KerasBertError, match="expected a run folder to resume from, received none"):
+        train(without, train_data, dev, config, resume=True)
+
+
+def test_reported_speed_is_that_of_the_epoch(parts, told):
     """A state saved in the middle of the epoch does not change it."""
-    reports = []
-    listener = ProgressCallback(lambda stage, done, total, figures: reports.append(figures), lambda line: None)
-    result = parts.run(progress=listener, config=replace(parts.config, epochs=1))
-    speed = float([figures for figures in reports if figures][-1][-1].removesuffix(" examples/s").replace(",", ""))
+    result = parts.run(progress=told, config=replace(parts.config, epochs=1))
+    speed = float(
+        [figures for *_, figures in told.steps if figures][-1][-1].removesuffix(" examples/s").replace(",", "")
+    )
     assert speed == pytest.approx(ROWS / result.seconds, rel=0.5)
 
 
-def test_progress_counts_steps_and_the_rows_of_dev(parts):
-    reports = []
-    parts.run(progress=ProgressCallback(lambda *progress: reports.append(progress[:3]), lambda line: None))
+def test_progress_counts_steps_and_the_rows_of_dev(parts, told):
+    parts.run(progress=told)
+    reports = [step[:3] for step in told.steps]
     training = [(done, total) for stage, done, total in reports if stage == "training"]
     assert training[0] == (0, EPOCHS * STEPS) and training[-1] == (EPOCHS * STEPS, EPOCHS * STEPS)
     assert training == sorted(training)
@@ -147,12 +165,11 @@ def test_progress_counts_steps_and_the_rows_of_dev(parts):
     assert {reports[i + 1][0] for i in ends if i + 1 < len(reports)} <= {"scoring dev", "training"}
 
 
-def test_early_stopping(parts, monkeypatch):
-    task, notes = parts.task(), []
+def test_early_stopping(parts, monkeypatch, told):
+    task, notes = parts.task(), told.notes
     monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
-    listener = ProgressCallback(lambda *_: None, notes.append)
     result = parts.run(
-        task, config=replace(parts.config, seed=1, checkpoint_minutes=5.0, early_stopping=1), progress=listener
+        task, config=replace(parts.config, seed=1, checkpoint_minutes=5.0, early_stopping=1), progress=told
     )
     assert len(result.epochs) == 2 and result.kept_epoch == 1
     assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, tied with 1 later epoch"

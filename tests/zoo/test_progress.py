@@ -19,7 +19,8 @@ def run(monkeypatch, stream) -> str:
     monkeypatch.setenv("TERM", "xterm")
     steps = Steps(2)
     with steps.step("load") as step:
-        step.advance(1, 2, "files")
+        step.begin("loading", 2, "files")
+        step.advance(1)
         step.note("half [of] \x1b[1mit")
         step.result = "4 rows"
     with pytest.raises(ZeroDivisionError), steps.step("divide"):

@@ -71,7 +71,7 @@ def test_summary_is_saved_as_json(quickstart_run):
 def test_plain_output_numbers_the_steps(quickstart_run):
     _, _, output = quickstart_run
     assert [line[:3] for line in output.splitlines() if line.endswith(" ...")] == [f"{n}/7" for n in range(1, 8)]
-    assert "epoch 1/1: loss" in output
+    assert "    epoch 1 of 1: loss" in output
     assert "\x1b" not in output
 
 

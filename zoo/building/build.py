@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerasbert.console.progress import Progress
 from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
-from kerasbert.training.trainer import ProgressCallback
 from kerasbert.zoo.building.pairs import make_rows, single_rows
 from kerasbert.zoo.building.recipe import Recipe, Stage
 from kerasbert.zoo.building.texts import TextCounts, sample_texts
@@ -36,7 +36,7 @@ _CHARACTERS = [chr(code) for code in range(33, 127) if not chr(code).isupper()]
 
 
 def build_encoder(
-    recipe: Recipe, files: Sequence[Path], teacher: Path, work: Path, progress: ProgressCallback | None = None
+    recipe: Recipe, files: Sequence[Path], teacher: Path, work: Path, progress: Progress | None = None
 ) -> "Student":
     """Train an encoder of the zoo.
 
@@ -46,7 +46,7 @@ def build_encoder(
         teacher: The folder of a sentence encoder.
         work: The folder of the teacher's vectors, the checkpoints and the finished stages. A second run with the same arguments goes on
             from there.
-        progress: Functions that report progress.
+        progress: Receives the progress.
 
     Returns:
         The trained student.
@@ -58,7 +58,7 @@ def build_encoder(
     import kerasbert as kb
     from kerasbert.zoo.building.vectors import teacher_vectors
 
-    progress = progress or ProgressCallback()
+    progress = progress or Progress()
     texts = sample_texts(files, TextCounts(recipe.sentences, recipe.passages), recipe.seed)
     random.Random(recipe.seed).shuffle(texts)
     texts = texts[: recipe.used_texts(len(texts)) + DEV_TEXTS]
@@ -68,8 +68,8 @@ def build_encoder(
     _check_teacher(full_teacher, recipe)
 
     def encode(batch: list[str]) -> np.ndarray:
-        report = lambda done, total: progress.progress(TEACHER, done, total, ())  # noqa: E731 (a function of one line)
-        return teacher_vectors(full_teacher, batch, work / "vectors", report)
+        progress.begin(TEACHER, len(batch), "texts")
+        return teacher_vectors(full_teacher, batch, work / "vectors", progress.advance)
 
     vectors = encode(texts)
     path = work / "texts.txt"
@@ -145,7 +145,7 @@ def _train_stages(
     teacher_folder: Path,
     data: TeacherTexts,
     work: Path,
-    progress: ProgressCallback,
+    progress: Progress,
 ) -> "Student":
     import tf_keras as keras
 
@@ -182,7 +182,7 @@ def train_stage(
     data: TeacherTexts,
     folder: Path,
     seed: int,
-    progress: ProgressCallback,
+    progress: Progress,
 ) -> None:
     """Train a student in one stage, or read its weights if the stage has been finished before.
 
@@ -193,7 +193,7 @@ def train_stage(
         data: The training texts.
         folder: The folder of the stage's checkpoint and result.
         seed: Seed of the order of the texts.
-        progress: Functions that report progress.
+        progress: Receives the progress.
     """
     import kerasbert as kb
     from kerasbert.training.config import TrainConfig

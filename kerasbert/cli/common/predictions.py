@@ -49,12 +49,12 @@ class PartPredictor:
             csv_safe: See `format_predictions`.
         """
         processor = self.loaded.processor
-        with progress("predicting") as bar:
+        with progress("predicting", "rows") as bar:
             part = next(parts)
             while part is not None:
                 following = next(parts, None)
                 alone = following is None and not self._done
-                predictions, problem = self._predictions(part, bar.rows if alone else self._count_in(bar))
+                predictions, problem = self._predictions(part, bar.advance if alone else self._count_in(bar))
                 if problem:
                     note(f"warning: the predictions contain {problem}")
                 records = prediction_records(processor, processor.examples(part), predictions)
@@ -74,8 +74,8 @@ class PartPredictor:
         Raises:
             KerasBertError: When they contain NaN or infinity.
         """
-        with progress("predicting") as bar:
-            predictions, problem = self._predictions(examples, bar.rows)
+        with progress("predicting", "rows") as bar:
+            predictions, problem = self._predictions(examples, bar.advance)
         if problem:
             raise KerasBertError(f"expected finite vectors, received {problem}")
         return predictions
@@ -92,7 +92,7 @@ class PartPredictor:
 
     def _count_in(self, bar: Progress) -> Callable[[int, int], None]:
         before = self._done
-        return lambda done, total: bar.update(0, 0, f"{before + done:,} rows")
+        return lambda done, total: bar.advance(0, 0, f"{before + done:,} rows")
 
 
 def prediction_records(

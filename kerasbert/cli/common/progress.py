@@ -11,11 +11,12 @@ __all__ = ["note", "progress"]
 
 
 @contextlib.contextmanager
-def progress(what: str) -> Iterator[bars.Progress]:
-    """Show the progress of the block; see `Progress.update`. Ctrl-C does not raise in it, see `native_code`.
+def progress(what: str, unit: str = "") -> Iterator[bars.Display]:
+    """Show the progress of the block; see `Display`. Ctrl-C does not raise in it, see `native_code`.
 
     Args:
         what: The name of the work, such as "calibrating".
+        unit: The units that are counted, such as "rows".
     """
-    with bars.progress(what) as bar, native_code(bar.stop):
+    with bars.progress(what, unit) as bar, native_code(bar.end):
         yield bar

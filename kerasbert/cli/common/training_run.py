@@ -93,21 +93,16 @@ class TrainingRun:
         from kerasbert.training import plots
         from kerasbert.training.chance import compare_with_chance
         from kerasbert.training.preparation import prepare
-        from kerasbert.training.trainer import TRAINING, ProgressCallback, train
+        from kerasbert.training.trainer import TRAINING, train
 
         self.settle(task, len(data))
         with progress(TRAINING) as bar:
-
-            def report(stage: str, done: int, total: int, figures: Sequence[str]) -> None:
-                bar.update(done, total, figures, stage=stage, unit="steps" if stage == TRAINING else "rows")
-
             with task.distribute_strategy.scope():
                 callbacks = (*prepare(task, self.config, data), *callbacks)
             if not self.resume:
                 self.folder.begin(self.options)
             result = train(
-                task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks,
-                progress=ProgressCallback(report, note),
+                task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks, progress=bar
             )  # fmt: skip
             plots.write_plots(self.folder, task, dev)
             self.chance = compare_with_chance(task, dev) if dev is not None else None
@@ -191,5 +186,5 @@ def score(task: "Task", table: "Dataset | None", what: str) -> dict[str, float] 
     """
     if table is None:
         return None
-    with progress(f"evaluating {what}") as bar:
-        return task.score(table, report=bar.rows)
+    with progress(f"evaluating {what}", "rows") as bar:
+        return task.score(table, report=bar.advance)

@@ -18,7 +18,6 @@ from kerasbert.training.distillation import (
     SoftLabels,
     progressive_stages,
 )
-from kerasbert.training.trainer import ProgressCallback
 
 
 @pytest.fixture
@@ -164,23 +163,22 @@ def test_resumed_run_equals_unbroken_run(tiny, models, tmp_path):
     assert load_task(tmp_path / "run1").fingerprint() == other.student.fingerprint()
 
 
-def test_progress_shows_task_metric_before_objective_losses(models, tmp_path):
+def test_progress_shows_task_metric_before_objective_losses(models, tmp_path, told):
     distiller = Distiller(models.student(), models.teacher, [SoftLabels()], label_weight=0.5)
     distiller.compile(adamw(3e-3), run_eagerly=True)
-    path, told = tmp_path / "train.tsv", []
+    path = tmp_path / "train.tsv"
     path.write_text("texts")
     folder = RunFolder(tmp_path / "run")
     folder.begin({"teacher": "x"})
-    listener = ProgressCallback(lambda stage, done, total, figures: told.append(figures), lambda line: None)
     train(
         distiller,
         Dataset(path, models.texts, models.labels),
         None,
         TrainConfig(epochs=1, batch_size=24),
         folder,
-        progress=listener,
+        progress=told,
     )
-    assert [figure.split()[0] for figure in told[-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
+    assert [figure.split()[0] for figure in told.steps[-1][-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
 
 
 def test_progressive_stages_train_one_layer_each(models):
