@@ -27,6 +27,7 @@ from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import read_json_object
+from kerasbert.values import is_whole_number
 
 WORKER = "kerasbert.export.runtime.benchmark_worker"
 SECONDS = 3600.0
@@ -229,19 +230,15 @@ def _counts(name: str, values: object) -> tuple[int, ...]:
     counts: tuple[Any, ...] = (None,)
     if isinstance(values, int | list | tuple):
         counts = (values,) if isinstance(values, int) else tuple(values)
-    if not all(_is_count(count) for count in counts):
+    if not all(is_whole_number(count, 1) for count in counts):
         raise KerasBertError(
             f"expected {name} as a whole number of at least 1, or a list of such, received {values!r}; correct it"
         )
-    return counts
-
-
-def _is_count(value: object, least: int = 1) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+    return tuple(map(int, counts))
 
 
 def _check_counts(threads: Sequence[int], runs: int, warmup: int) -> None:
-    if not _is_count(runs) or not _is_count(warmup, 0) or not threads:
+    if not is_whole_number(runs, 1) or not is_whole_number(warmup, 0) or not threads:
         raise KerasBertError(
             f"expected runs and threads of at least 1, received runs={runs}, warmup={warmup}, threads={tuple(threads)}; raise the counts"
         )

@@ -9,6 +9,7 @@ from kerasbert.export.recipes import INTEGER_RECIPE, Recipe, check_integer_recip
 from kerasbert.export.targets import Target, target_named
 from kerasbert.export.tflite.metadata import IDS, TEXT
 from kerasbert.export.tflite.op_versions import check_version, is_newer
+from kerasbert.values import is_whole_number
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -107,11 +108,11 @@ def _lengths(length: int | str | Sequence[int] | None, task: "Task") -> list[int
         return [task.sequence_length]
     longest, lengths = task.config.longest, []
     for each in length if isinstance(length, list | tuple) else [length]:
-        if not isinstance(each, int) or isinstance(each, bool) or not _SHORTEST <= each <= longest:
+        if not is_whole_number(each, _SHORTEST, longest):
             raise KerasBertError(
                 f"expected a length from {_SHORTEST} to {longest} tokens, or 'resizable', received {each!r}; name another"
             )
-        lengths.append(each)
+        lengths.append(int(each))
     if not lengths or len(set(lengths)) < len(lengths):
         raise KerasBertError(f"expected one length, or several different ones, received {lengths}; name each once")
     return sorted(lengths)

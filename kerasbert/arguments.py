@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable, Mapping, Set
-from numbers import Integral
 from typing import Any
 
 from kerasbert.errors import KerasBertError
+from kerasbert.values import is_whole_number
 
 _LONGEST_SHOWN = 60  # characters
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes; Linux, macOS and Windows take no longer ones
@@ -33,7 +33,7 @@ def check_whole_number(value: Any, name: str, least: int = 1, most: int | None =
         KerasBertError: When it is not a whole number, or out of these bounds. True and False are no numbers.
     """
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if not is_whole_number(value):
         raise KerasBertError(f"expected {name} {bounds}, received {shown(value)}; pass a whole number")
     number = int(value)
     if number < least or (most is not None and number > most):

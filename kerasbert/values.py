@@ -4,7 +4,7 @@ import math
 import reprlib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -42,9 +42,14 @@ def is_whole_number(value: object, least: float = -INFINITE, most: float = INFIN
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
+def is_real(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number, NaN and infinities included. True and False are no numbers."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def is_number(value: object, least: float = -INFINITE, most: float = INFINITE) -> TypeGuard[float]:
-    """Tell whether a value is a number within bounds, NaN excluded. True and False are no numbers."""
-    return isinstance(value, Real) and not isinstance(value, bool) and least <= float(value) <= most
+    """Tell whether a value is a finite number within bounds, Python's or NumPy's. True and False are no numbers."""
+    return is_real(value) and least <= value <= most and abs(value) < INFINITE
 
 
 @dataclass(frozen=True)
@@ -102,14 +107,14 @@ class Rule:
             and number <= self.at_most
             and (self.above is None or number > self.above)
             and (self.below is None or number < self.below)
-            and abs(number) < _TOO_LARGE
+            and (abs(number) < _TOO_LARGE or self.at_most < INFINITE)
         )
 
     def _bounds(self, number: float) -> str:
         low = "" if self.above is None else f"above {self.above}"
         low = low if self.at_least is None else f"of at least {self.at_least}"
         high = f"below {self.below}" if self.below is not None else f"of at most {self.at_most}"
-        if high == f"of at most {INFINITE}":
+        if self.below is None and self.at_most >= _TOO_LARGE:
             return low if abs(number) < _TOO_LARGE and low else f"as a finite number {low}".rstrip()
         if self.at_least is not None:
             return f"from {self.at_least} to {high.removeprefix('of at most ')}"
@@ -140,7 +145,7 @@ def _settled(value: Any, kind: Any) -> Any:
     if origin is dict and items:
         return {key: _settled(item, items[1]) for key, item in value.items()}
     if origin in (list, tuple):
-        return origin(map(_settled, value, _of_items(items, len(value))))
+        return origin(value if _are_of(value, items) else map(_settled, value, _of_items(items, len(value))))
     return value
 
 
@@ -159,7 +164,7 @@ def _misfit_of_one(value: Any, kind: Any) -> str | None:
     inside: list[tuple[str, str | None]] = []
     if origin is dict and items:
         inside = [(f" for {key!r}", _misfit(item, items[1])) for key, item in value.items()]
-    elif origin in (list, tuple) and items:
+    elif origin in (list, tuple) and items and not _are_of(value, items):
         kinds = _of_items(items, len(value))
         if len(kinds) != len(value):
             return short_repr(value)
@@ -172,6 +177,11 @@ def _is_of(value: object, origin: Any) -> bool:
     return isinstance(value, accepted) and not (isinstance(value, bool) and origin in (int, float))
 
 
+def _are_of(values: Iterable, items: tuple[Any, ...]) -> bool:
+    """Tell whether all items have exactly the one class of the annotation; vocabularies have tens of thousands."""
+    return items[1:] in ((), (...,)) and set(map(type, values)) <= set(items[:1])
+
+
 def _of_items(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:
     """Return the annotation of each item of a list or a tuple: `tuple[str, ...]` has as many as there are items."""
     is_any_number = len(items) < 2 or items[1] is Ellipsis
@@ -181,10 +191,8 @@ def _of_items(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:
 def _numbers(value: object) -> list[tuple[float, str]]:
     """Return the numbers of a value, each with its place in words."""
     if isinstance(value, Mapping):
-        items = [(item, f" for {key!r}") for key, item in value.items()]
-    else:
-        items = [(item, "") for item in (value if isinstance(value, list | tuple) else (value,))]
-    return [(item, place) for item, place in items if isinstance(item, int | float) and not isinstance(item, bool)]
+        return [(item, f" for {key!r}") for key, item in value.items() if is_real(item)]
+    return [(item, "") for item in (value if isinstance(value, list | tuple) else (value,)) if is_real(item)]
 
 
 def _as_float(value: float) -> float:

@@ -8,6 +8,7 @@ from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.judgements import Tolerance
 from kerasbert.export.validation.reference import Reference
+from kerasbert.values import is_real
 
 # Against the model whose weights the file holds.
 TOLERANCES = {
@@ -86,7 +87,7 @@ def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
     """
     if isinstance(tolerance, Tolerance):
         return tolerance
-    if isinstance(tolerance, int | float) and not isinstance(tolerance, bool):
+    if is_real(tolerance):
         return Tolerance(max_error=float(tolerance))
     if tolerance is not None:
         raise KerasBertError(

@@ -18,6 +18,7 @@ from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.model_names import shipped_model
+from kerasbert.values import is_number
 
 ADAPTER_FILE = "adapter_config.json"
 _WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -163,7 +164,7 @@ def _alpha(path: Path, module: str, settings: Mapping[str, Any]) -> float:
         raise mismatch(path, "an alpha_pattern of names without wildcards", short_repr(patterns), "merge it with PEFT")
     found = (value for name, value in patterns.items() if f".{module}".endswith(f".{name}"))
     alpha = next(found, settings.get("lora_alpha"))
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not abs(alpha) < 1e9:
+    if not is_number(alpha, -1e9, 1e9):
         raise mismatch(path, "lora_alpha as a number", short_repr(alpha), f"correct {ADAPTER_FILE}")
     return float(alpha)
 

@@ -16,6 +16,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.processors.prompts import checked_prompts
+from kerasbert.values import is_real
 
 KERNEL = "2_Dense.linear.weight"  # the tensors of the Dense module, beside those of the encoder
 BIAS = "2_Dense.linear.bias"
@@ -270,7 +271,7 @@ def read_length(
     for where, name, value in limits:
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 1:
+        if not is_real(value) or not value >= 1:
             raise mismatch(where, f"{name} as a positive number", short_repr(value), "correct the file")
         return {"sequence_length": int(min(value, longest))}
     return {"sequence_length": longest} if is_complete else {}

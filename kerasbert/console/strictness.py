@@ -5,6 +5,7 @@ import functools
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+from kerasbert.arguments import check_flag
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 
@@ -34,8 +35,7 @@ def strict(enabled: bool = True) -> Iterator[None]:
             task = kb.load_task("runs/mine")
         ```
     """
-    if not isinstance(enabled, bool):
-        raise KerasBertError(f"expected strict as True or False, received {enabled!r}; pass one of them")
+    check_flag(enabled, "strict")
     token = _strict.set(enabled)
     try:
         yield

@@ -17,6 +17,7 @@ from kerasbert.data.limits import check_max_rows
 from kerasbert.data.records import ObjectRecords, ObjectRow, data_suffix, read_objects, read_records
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
+from kerasbert.values import is_whole_number
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _BLANK = "_"  # in a question, where its answer belongs
@@ -219,7 +220,7 @@ def _parse_list(value: object) -> tuple[list, tuple[str, ...]]:
 
 def _parse_label(record: dict, column: str) -> int | str:
     value = record.get(column)
-    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+    if not (is_whole_number(value) or isinstance(value, str)) or value == "":
         raise _Fault(f"expected {column!r} as a choice's number, text or letter, received {value!r}")
     return value
 

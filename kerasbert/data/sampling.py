@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.values import is_whole_number
 
 
 def spread(rows: int, count: int | None) -> np.ndarray:
@@ -23,7 +24,7 @@ def spread(rows: int, count: int | None) -> np.ndarray:
     """
     if count is None:
         return np.arange(rows)
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+    if not is_whole_number(count, 1):
         raise KerasBertError(f"expected a number of rows of at least 1, or None for all, received {count!r}")
     return np.arange(rows) if count >= rows else np.linspace(0, rows - 1, count).round().astype(int)
 

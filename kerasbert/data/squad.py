@@ -14,6 +14,7 @@ from kerasbert.data.records import data_suffix, read_objects
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.files.read_limits import ReadBudget
+from kerasbert.values import is_whole_number
 
 MAX_SHIFT = 10  # characters between the stated and the actual start of an answer
 
@@ -288,7 +289,7 @@ def _lists_answers(answers: object) -> bool:
 
 def _parse_answer(path: Path, where: str, answer: object) -> Answer:
     text, start = (answer.get("text"), answer.get("answer_start")) if isinstance(answer, dict) else (None, None)
-    if not isinstance(text, str) or isinstance(start, bool) or not isinstance(start, int):
+    if not isinstance(text, str) or not is_whole_number(start):
         raise _form_error(path, "'text' and a whole number 'answer_start'", answer, where)
     return Answer(text, start)
 

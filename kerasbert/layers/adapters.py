@@ -6,6 +6,7 @@ import tf_keras as keras
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
 from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.values import is_whole_number
 
 _DEVIATION = 1e-2  # of both kernels at first, as in the main experiments of Houlsby et al. 2019
 
@@ -65,7 +66,7 @@ def check_size(size: int | None) -> None:
     Raises:
         KerasBertError: when the size is not a whole number of at least 1.
     """
-    if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+    if size is not None and not (isinstance(size, int) and is_whole_number(size, 1)):
         raise KerasBertError(f"expected adapters as a whole number of at least 1, such as 64, received {size!r}")
 
 

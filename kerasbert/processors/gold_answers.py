@@ -7,6 +7,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
+from kerasbert.values import is_whole_number
 
 
 class Span(NamedTuple):
@@ -72,6 +73,6 @@ def _answers(value: Any) -> list[tuple[str, int]]:
 
 
 def _answer(text: Any, start: Any) -> tuple[str, int]:
-    if not isinstance(text, str) or isinstance(start, bool) or not isinstance(start, int | np.integer):
+    if not isinstance(text, str) or not is_whole_number(start):
         raise TypeError
     return str(text), int(start)

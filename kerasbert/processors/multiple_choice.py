@@ -19,6 +19,7 @@ from kerasbert.processors.metrics import softmax
 from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 from kerasbert.text.strings import as_strings
+from kerasbert.values import is_whole_number
 
 PROMPTS = ("prompt", "question")  # keys of an example that is a dict
 
@@ -154,7 +155,7 @@ def _choice_number(value: Any, example: Any, features: Features, row: int) -> in
         raise KerasBertError(f"row {row}: expected the right choice, received none")
     if isinstance(value, str | bytes):
         value = _number_of_text(value.decode() if isinstance(value, bytes) else value, choices or (), row)
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if not is_whole_number(value):
         raise KerasBertError(f"row {row}: expected the right choice's number, text or letter, received {value!r}")
     if not 0 <= value < count:
         raise KerasBertError(f"row {row}: expected a choice from 0 to {count - 1}, received {value}")

@@ -22,7 +22,8 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import check_same_number
 from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.words import words_of
-from kerasbert.processors.written_tags import check_list, is_list, is_number, tags_of_entities
+from kerasbert.processors.written_tags import check_list, is_list, tags_of_entities
+from kerasbert.values import is_whole_number
 
 _LISTED = 12  # tags that an error lists
 
@@ -128,7 +129,7 @@ class TagSet:
         """Check that class numbers cannot be mistaken for tags whose names are numbers."""
         if self.labels is None or not any(map(NUMBER.fullmatch, self.labels)):
             return
-        pairs = [(row, tag) for row, tags in enumerate(y) if is_list(tags) for tag in tags if is_number(tag)]
+        pairs = [(row, tag) for row, tags in enumerate(y) if is_list(tags) for tag in tags if is_whole_number(tag)]
         places = [int(tag) for _, tag in pairs]
         if places != classes_of_numbers(self.labels, places, [row for row, _ in pairs], written=False, inner=False):
             raise KerasBertError(
@@ -143,7 +144,7 @@ class TagSet:
         return own if all(tag in self._index for tag in own) else tags
 
     def _encode_tag(self, tag: Any, row: int) -> int:
-        if is_number(tag):
+        if is_whole_number(tag):
             if not 0 <= tag < (np.inf if self.labels is None else len(self.labels)):
                 raise KerasBertError(
                     f"row {row}: expected class numbers from 0 to {len(self.labels or ()) - 1}, received {tag}"

@@ -22,9 +22,10 @@ from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.tag_set import TagSet
 from kerasbert.processors.word_windows import WordWindow, leads, word_features
 from kerasbert.processors.words import Words, words_of
-from kerasbert.processors.written_tags import in_order, is_number, written_tags
+from kerasbert.processors.written_tags import in_order, written_tags
 from kerasbert.text import Tokenizer
 from kerasbert.text.strings import as_strings
+from kerasbert.values import is_whole_number
 
 
 def _fields(example: str | Sequence[str]) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class Tagging(Processor):
             KerasBertError: When there are fewer than two tags.
         """
         values = {value for number, row in enumerate(y) for value in written_tags(row, number)}
-        if values and all(map(is_number, values)):
+        if values and all(map(is_whole_number, values)):
             raise KerasBertError(
                 f"expected tags by name, received numbers from {min(values)} to {max(values)}; name them in this order with `labels=`"
             )

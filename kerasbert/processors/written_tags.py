@@ -8,11 +8,7 @@ import numpy as np
 from kerasbert.data.entities import OUTSIDE, Span, is_prefixed, scheme_of, tags_of
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.words import Words
-
-
-def is_number(value: object) -> TypeGuard[int]:
-    """Tell whether a tag is written as its class number."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+from kerasbert.values import is_whole_number
 
 
 def is_list(tags: object) -> TypeGuard[list | tuple | np.ndarray]:
@@ -45,7 +41,7 @@ def written_tags(row: Any, number: int) -> list[str | int]:
     for value in row:
         if isinstance(value, Mapping):
             tags += [OUTSIDE, *(f"{prefix}-{_label(value, number)}" for prefix in "BI")]
-        elif not isinstance(value, str) and not is_number(value):
+        elif not isinstance(value, str) and not is_whole_number(value):
             raise KerasBertError(f"row {number}: expected tags by name or number, received {value!r}")
         else:
             tags.append(value)
@@ -106,7 +102,7 @@ def tags_of_entities(entities: Iterable[Any], sentence: Words, row: int, scheme:
 def _characters(entity: Mapping, sentence: Words, row: int) -> tuple[int, int]:
     """Return the first character of an entity and the one after its last."""
     begin, stop = entity.get("start"), entity.get("end")
-    if not is_number(begin) or not is_number(stop) or not 0 <= begin < stop <= len(sentence.text):
+    if not is_whole_number(begin) or not is_whole_number(stop) or not 0 <= begin < stop <= len(sentence.text):
         raise KerasBertError(
             f"row {row}: expected an entity's start and end within a text of {len(sentence.text)} characters, received "
             f"{(begin, stop)}"

@@ -1,12 +1,10 @@
 """The argument `class_weight` of Keras' `fit`, by names of labels or by class numbers."""
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kerasbert.errors import KerasBertError
+from kerasbert.values import is_number, is_whole_number
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
@@ -37,7 +35,7 @@ def class_weights_by_number(task: "Task", class_weight: Any) -> dict[int, float]
     weights: dict[int, float] = {}
     for label, weight in class_weight.items():
         number = _number(label, names)
-        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 <= weight < math.inf:
+        if not is_number(weight, 0):
             raise KerasBertError(
                 f"expected class_weight as numbers of at least 0, received {weight!r} for {label!r}; correct it"
             )
@@ -52,7 +50,7 @@ def class_weights_by_number(task: "Task", class_weight: Any) -> dict[int, float]
 def _number(label: Any, names: tuple[str, ...]) -> int:
     if isinstance(label, str) and label in names:
         return names.index(label)
-    if isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label < len(names):
+    if is_whole_number(label, 0, len(names) - 1):
         return int(label)
     known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     raise KerasBertError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from kerasbert.arguments import check_flag
 from kerasbert.checkpoints.config_keys import check_keys, with_defaults
 from kerasbert.checkpoints.heads import NamedClass, has_pooler, named_class, plan_heads
 from kerasbert.checkpoints.hugging_face import read_config, resolve
@@ -132,8 +133,7 @@ def from_folder(
         base: The base model of a LoRA folder of PEFT; by default the folder that it names.
         overrides: Constructor arguments in place of those of the folder. None keeps the folder's.
     """
-    if not isinstance(new_head, bool):
-        raise KerasBertError(f"expected new_head as True or False, received {new_head!r}; pass one of them")
+    check_flag(new_head, "new_head")
     overrides = {name: value for name, value in overrides.items() if value is not None}
     check_arguments(task_class, overrides)
     folder = resolve(name_or_path)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.data.example_keys import example_keys
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.inputs import is_packed
+from kerasbert.values import is_real
 
 
 def check_share(fraction: Any) -> float:
@@ -23,7 +23,7 @@ def check_share(fraction: Any) -> float:
     Raises:
         KerasBertError: When it is no number.
     """
-    if isinstance(fraction, bool) or not isinstance(fraction, Real):
+    if not is_real(fraction):
         raise KerasBertError(
             f"expected a validation share above 0 and below 1, received {shown(fraction)}; pass a number"
         )

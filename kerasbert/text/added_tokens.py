@@ -10,6 +10,7 @@ from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import Vocabulary
+from kerasbert.values import is_whole_number
 
 AddedTokens = Mapping[str, tuple[int | None, Mapping]]  # token -> its id, and its `AddedToken` fields
 
@@ -93,7 +94,7 @@ def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool 
     """
     fields = token if isinstance(token, dict) else {}
     content, number = fields.get("content"), fields.get("id")
-    valid_id = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**31
+    valid_id = is_whole_number(number, 0, 2**31 - 1)
     if not isinstance(content, str) or (numbered and not valid_id):
         expected = (
             "an added token with its content and its id, a whole number from 0 on" if numbered else "a special token"

@@ -1,9 +1,10 @@
 """Validation of a tokenizer's config that was read from a file, before it is passed to the constructor."""
 
+import sys
 from collections.abc import Collection, Mapping
-from typing import TypeGuard
 
 from kerasbert.errors import KerasBertError
+from kerasbert.values import Rule
 
 _ADDED_TOKEN_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 
@@ -23,30 +24,24 @@ def check_config(config: Mapping, kind: str, known: Collection[str], flags: Coll
     if unknown := sorted(str(name) for name in config.keys() - set(known)):
         raise KerasBertError(f"expected settings of a {kind} tokenizer, received {unknown[0]!r}")
     for name, value in config.items():
-        if expected := _type_fault(name, value, flags):
-            raise KerasBertError(f"expected {name} of a tokenizer as {expected}, received {str(value)[:100]}")
+        fault = _rule(name, flags).fault(value)
+        if fault is None and name == "added_tokens":
+            fault = (
+                None if all(map(_is_added_token, value)) else ("as a list of objects with content", str(value)[:100])
+            )
+        if fault is not None:
+            raise KerasBertError(f"expected {name} of a tokenizer {fault[0]}, received {fault[1]}; correct it")
 
 
-def _type_fault(name: str, value: object, flags: Collection[str]) -> str:
-    """Return the expected type of a setting if the value has another one, or ""."""
+def _rule(name: str, flags: Collection[str]) -> Rule:
+    """Return what a setting must be."""
     if name in ("vocabulary", "merges"):
-        valid, expected = _is_list(value) and all(isinstance(item, str) for item in value), "a list of texts"
-    elif name == "added_tokens":
-        valid, expected = _is_list(value) and all(map(_is_added_token, value)), "a list of objects with content"
-    elif name.endswith("_token"):
-        valid, expected = value is None or isinstance(value, str), "a text"
-    elif name in flags:
-        valid, expected = value is None or isinstance(value, bool), "true or false"
-    elif name == "model_max_length":
-        valid = value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0)
-        expected = "a positive number"
-    else:
-        return ""
-    return "" if valid else expected
-
-
-def _is_list(value: object) -> TypeGuard[list | tuple]:
-    return isinstance(value, list | tuple)
+        return Rule(tuple[str, ...])
+    if name == "added_tokens":
+        return Rule(tuple[Mapping, ...])
+    if name == "model_max_length":
+        return Rule(float | None, above=0, at_most=sys.float_info.max)
+    return Rule(str | None if name.endswith("_token") else bool | None if name in flags else object)
 
 
 def _is_added_token(value: object) -> bool:

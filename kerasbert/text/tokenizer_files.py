@@ -12,6 +12,7 @@ from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_bounded, read_json_object
+from kerasbert.values import is_real
 
 VOCABULARY = "vocab.txt"
 SENTENCEPIECE = "spiece.model"
@@ -154,7 +155,7 @@ def read_settings(folder: "TokenizerFolder", flags: Mapping[str, str]) -> dict[s
         settings[role] = token
     max_length = config.get("model_max_length", config.get("max_len"))  # the second name is that of transformers 2
     if max_length is not None:
-        if isinstance(max_length, bool) or not isinstance(max_length, (int, float)) or not max_length > 0:
+        if not is_real(max_length) or not max_length > 0:
             raise KerasBertError(
                 f"expected model_max_length in {path} to be a positive number, received {max_length!r}"
             )

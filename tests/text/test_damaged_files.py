@@ -107,11 +107,11 @@ def test_charsmap_of_a_trained_model_is_valid_and_a_damaged_one_raises():
         ({"kind": {}}, "of kind"),
         *[({name: 1}, f"received '{name}'") for name in ("self", "args", "common")],
         ({"colour": 1}, "settings of a wordpiece tokenizer, received 'colour'"),
-        ({"lowercase": "no"}, "lowercase of a tokenizer as true or false, received no"),
-        ({"unk_token": 5}, "unk_token of a tokenizer as a text"),
+        ({"lowercase": "no"}, "lowercase of a tokenizer as true or false, received 'no'"),
+        ({"unk_token": 5}, "unk_token of a tokenizer as a string"),
         ({"added_tokens": [{"content": "a", "lstrip": 5}]}, "added_tokens of a tokenizer as a list of objects"),
-        ({"model_max_length": float("nan")}, "model_max_length of a tokenizer as a positive number"),
-        ({"vocabulary": 5}, "vocabulary of a tokenizer as a list of texts"),
+        ({"model_max_length": float("nan")}, "model_max_length of a tokenizer as a finite number above 0"),
+        ({"vocabulary": 5}, "vocabulary of a tokenizer as a list of strings"),
     ],
 )
 def test_configs_of_cards(setting, message):

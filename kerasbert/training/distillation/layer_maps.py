@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kerasbert.errors import KerasBertError
+from kerasbert.values import is_whole_number
 
 RULES = ("uniform", "skip", "last")
 LayerMap = str | Mapping[int, int]
@@ -68,6 +69,6 @@ def _check_map(layers: Mapping[int, int], student: int, teacher: int) -> dict[in
 
 
 def _check_layer(layer: Any, count: int, model: str) -> int:
-    if not isinstance(layer, int) or isinstance(layer, bool) or not -count <= layer < count:
+    if not is_whole_number(layer, -count, count - 1):
         raise KerasBertError(f"expected layers from 0 to {count - 1} of the {model} in layers, received {layer!r}")
     return layer % count

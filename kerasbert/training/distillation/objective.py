@@ -11,6 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 from kerasbert.training.distillation.forward_features import ForwardFeatures, TeacherTensor
 from kerasbert.training.distillation.layer_maps import LayerMap, layer_map
+from kerasbert.values import is_number
 
 TINY = 1e-9  # added to probabilities before the logarithm
 
@@ -47,8 +48,7 @@ class Objective:
     heads: ClassVar[bool] = False
 
     def __init__(self, weight: float = 1.0):
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not is_number or not 0 <= weight < float("inf"):
+        if not is_number(weight, 0):
             raise KerasBertError(f"expected a weight of at least 0 for {type(self).__name__}, received {weight!r}")
         self.weight = float(weight)
         self.paused = False

@@ -9,6 +9,7 @@ from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.tasks.sentence_encoder import SentenceEncoder
 from kerasbert.training.distillation.forward_features import ForwardFeatures, TeacherTensor
 from kerasbert.training.distillation.objective import Objective, mean_over_tokens
+from kerasbert.values import is_number
 
 _MASKED = -1e9  # the logit of padding in a softmax over tokens
 
@@ -40,8 +41,7 @@ class SoftLabels(Objective):
 
     def __init__(self, temperature: float | None = 2.0, weight: float = 1.0):
         super().__init__(weight)
-        is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
-        if temperature is not None and not (is_number and 0 < temperature < float("inf")):
+        if temperature is not None and not (is_number(temperature, 0) and temperature > 0):
             raise self.error("a temperature above 0, or None", repr(temperature))
         self.temperature = temperature
         self.soft_loss = "softmax"

@@ -12,6 +12,7 @@ from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.traversal import named_variables
 from kerasbert.tasks.base import Task
 from kerasbert.training.distillation.objective import num_layer_calls
+from kerasbert.values import is_whole_number
 
 STRATEGIES = ("alternate", "first", "last")
 _LAYERS = "num_hidden_layers"
@@ -79,7 +80,7 @@ def _choose_layers(layers: int | Sequence[int], count: int, strategy: str) -> li
     """The indices of the teacher's layers, for the student's from the bottom up."""
     if strategy not in STRATEGIES:
         raise KerasBertError(f"expected a strategy of {', '.join(STRATEGIES)}, received {strategy!r}")
-    if isinstance(layers, int) and not isinstance(layers, bool):
+    if is_whole_number(layers):
         if not 1 <= layers <= count:
             raise KerasBertError(f"expected from 1 to {count} layers of the teacher, received {layers}")
         first = {"alternate": 0, "first": 0, "last": count - layers}[strategy]

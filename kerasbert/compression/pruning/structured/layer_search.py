@@ -23,6 +23,7 @@ from kerasbert.layers.config import EncoderConfig
 from kerasbert.processors import Features, RawResult
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.inputs import batches, is_packed
+from kerasbert.values import is_whole_number
 
 EXHAUSTIVE = 500  # choices up to which all are tried
 _Layers = tuple[int, ...]
@@ -116,7 +117,7 @@ def check_keep(task: Task, keep: Any) -> int:
         KerasBertError: When it is not a whole number from 1 to below the number of layers.
     """
     count = task.config.num_hidden_layers
-    if isinstance(keep, bool) or not isinstance(keep, int | np.integer) or not 0 < keep < count:
+    if not is_whole_number(keep, 1, count - 1):
         raise KerasBertError(f"expected from 1 to {count - 1} layers to keep, received {keep!r}")
     return count
 

@@ -14,6 +14,7 @@ from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
+from kerasbert.values import is_number, is_whole_number
 
 
 def rebuild_task(
@@ -105,8 +106,7 @@ def check_fraction(share: float, what: str) -> None:
     Raises:
         KerasBertError: When it is not.
     """
-    is_number = isinstance(share, int | float) and not isinstance(share, bool)
-    if not is_number or not 0 < share < 1:
+    if not is_number(share) or not 0 < share < 1:
         raise KerasBertError(f"expected a share of {what} above 0 and below 1, received {share!r}")
 
 
@@ -135,7 +135,7 @@ def check_indices(indices: Any, count: int, what: str) -> list[int]:
     """
     items: Iterable = indices if isinstance(indices, list | tuple | set | range | np.ndarray) else [indices]
     items = list(items)
-    if not all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in items):
+    if not all(map(is_whole_number, items)):
         raise KerasBertError(f"expected numbers of {what}, received {indices!r}")
     ascending = sorted(int(item) for item in items)
     outside = [index for index in ascending if not 0 <= index < count]

@@ -22,6 +22,7 @@ from kerasbert.compression.pruning.structured.ranking import global_counts, most
 from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
+from kerasbert.values import is_whole_number
 
 # Integer kernels multiply blocks of this many values, and pad other widths with zeros.
 BLOCK = 8
@@ -120,7 +121,7 @@ def _check_widths(widths: int | Sequence[int], present: Sequence[int]) -> list[i
             f"expected one of the widths for each of {len(present)} networks, received {len(kept_widths)}"
         )
     for width, largest in zip(kept_widths, present, strict=True):
-        if isinstance(width, bool) or not isinstance(width, int | np.integer) or not 1 <= width <= largest:
+        if not is_whole_number(width, 1, largest):
             raise KerasBertError(
                 f"expected widths as whole numbers from 1 to {largest}, the present width, received {width!r}"
             )
