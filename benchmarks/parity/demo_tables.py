@@ -161,7 +161,7 @@ def _lines(items: Iterable[str], indent: int) -> str:
     """Join items with commas to lines."""
     lines = [""]
     for item in items:
-        if lines[-1] and indent + len(lines[-1]) + len(item) + 2 > _LINE:
+        if lines[-1] and ("\n" in lines[-1] + item or indent + len(lines[-1]) + len(item) + 2 > _LINE):
             lines.append("")
         lines[-1] += f"{' ' if lines[-1] else ''}{item},"
     return "\n".join(" " * indent + line for line in lines)
@@ -171,7 +171,7 @@ def _kotlin_value(value: Any) -> str:
     if isinstance(value, Call):
         return value.kotlin
     if isinstance(value, dict):
-        return f"mapOf({', '.join(_items(value, _kotlin_value, '{} to {}')[0])})"
+        return f"mapOf(\n{_lines(_items(value, _kotlin_value, '{} to {}')[0], 8)}\n    )"
     return f"'{value}'" if isinstance(value, Char) else f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -179,7 +179,7 @@ def _javascript_value(value: Any) -> str:
     if isinstance(value, Call):
         return value.javascript
     if isinstance(value, dict):
-        return f"{{ {', '.join(_items(value, _javascript_value, '{}: {}')[0])} }}"
+        return f"{{\n{_lines(_items(value, _javascript_value, '{}: {}')[0], 4)}\n  }}"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

@@ -77,13 +77,23 @@ class CrossEntropy(keras.losses.Loss):
         if self.class_weights is not None:
             weights = tf.constant(self.class_weights, tf.float32)
             losses *= tf.gather(weights, targets) if targets.dtype.is_integer else tf.linalg.matvec(targets, weights)
-        number = tf.reduce_sum(tf.cast(labelled, tf.float32))
-        scale = tf.cast(tf.size(labelled), tf.float32) / tf.maximum(number, 1.0)
-        return tf.where(labelled, losses, 0.0) * scale
+        return labelled_losses(losses, labelled)
 
     def get_config(self) -> dict[str, Any]:
         settings = {"label_smoothing": self.label_smoothing, "class_weights": self.class_weights}
         return {**super().get_config(), **settings}
+
+
+def labelled_losses(losses: tf.Tensor, labelled: tf.Tensor) -> tf.Tensor:
+    """Return the losses of the positions with a label, scaled so that Keras' mean over all positions is that over these.
+
+    Args:
+        losses: The loss of each position, float32 `(...)`.
+        labelled: Whether it has a label, bool `(...)`.
+    """
+    number = tf.reduce_sum(tf.cast(labelled, tf.float32))
+    scale = tf.cast(tf.size(labelled), tf.float32) / tf.maximum(number, 1.0)
+    return tf.where(labelled, losses, 0.0) * scale
 
 
 def are_probabilities(y_true: tf.Tensor, y_pred: tf.Tensor) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.losses.classes import labelled_losses
 from kerasbert.processors.features import IGNORED
 
 
@@ -23,9 +24,7 @@ class TokenBinaryCrossEntropy(keras.losses.Loss):
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
         logits, labelled = tf.cast(y_pred, tf.float32), tf.not_equal(tf.cast(y_true, tf.int32), IGNORED)
         targets = tf.where(labelled, tf.cast(y_true, tf.float32), 0.0)
-        losses = tf.where(labelled, tf.nn.sigmoid_cross_entropy_with_logits(targets, logits), 0.0)
-        number = tf.reduce_sum(tf.cast(labelled, tf.float32))
-        return losses * (tf.cast(tf.size(losses), tf.float32) / tf.maximum(number, 1.0))
+        return labelled_losses(tf.nn.sigmoid_cross_entropy_with_logits(targets, logits), labelled)
 
 
 @keras.utils.register_keras_serializable("kerasbert")

@@ -8,7 +8,7 @@ import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
-from kerasbert.optimizers.fit_schedule import FitSchedule
+from kerasbert.optimizers.fit_schedule import FitSchedule, compiled_optimizer
 from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
 
@@ -243,8 +243,7 @@ def fused_adamw_of(task: keras.Model) -> FusedAdamW:
     Raises:
         KerasBertError: when it is not a `FusedAdamW`.
     """
-    optimizer = getattr(task, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale optimizer, under mixed precision
+    optimizer = compiled_optimizer(task)
     if not isinstance(optimizer, FusedAdamW):
         raise KerasBertError(
             f"expected a task that was compiled with kb.adamw, received {'none' if optimizer is None else type(optimizer).__name__}"

@@ -77,7 +77,8 @@ def begin_fit(task: Any, data: tf.data.Dataset, epochs: int, start: tuple[int, i
         start: The epoch to begin with, and the number of its batches to skip.
         steps: The number of steps of an epoch, if it is not that of the batches.
     """
-    optimizer, rate = _optimizer_and_rate(task)
+    optimizer = compiled_optimizer(task)
+    rate = getattr(optimizer, "_learning_rate", None)
     if not isinstance(rate, FitSchedule) and not hasattr(rate, "warmup_steps"):
         return
     batches = steps or _count(data)
@@ -112,7 +113,7 @@ def check_rate_callbacks(task: Any, callbacks: Any) -> None:
     Raises:
         KerasBertError: When one does.
     """
-    _, rate = _optimizer_and_rate(task)
+    rate = getattr(compiled_optimizer(task), "_learning_rate", None)
     if not isinstance(rate, keras.optimizers.schedules.LearningRateSchedule):
         return
     kinds = (keras.callbacks.LearningRateScheduler, keras.callbacks.ReduceLROnPlateau)
@@ -124,7 +125,7 @@ def check_rate_callbacks(task: Any, callbacks: Any) -> None:
             )
 
 
-def _optimizer_and_rate(task: Any) -> tuple[Any, Any]:
+def compiled_optimizer(task: Any) -> Any:
+    """Return the optimizer of a compiled model, or None. Under mixed precision it is inside of a loss scale optimizer."""
     optimizer = getattr(task, "optimizer", None)
-    optimizer = getattr(optimizer, "inner_optimizer", optimizer)  # of a loss scale optimizer, under mixed precision
-    return optimizer, getattr(optimizer, "_learning_rate", None)
+    return getattr(optimizer, "inner_optimizer", optimizer)

@@ -35,11 +35,7 @@ def as_finite_numbers(values: Any, name: str) -> np.ndarray:
     Raises:
         KerasBertError: When they are no list of numbers, or one is NaN, infinite or too large for float32.
     """
-    check_list(values, name)
-    try:
-        numbers = np.asarray(values)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise _error(values, name) from error
+    numbers = as_array(values, name)
     if (numbers.size and numbers.dtype.kind not in "biuf") or np.ma.isMaskedArray(values):
         raise _error(values, name)
     with np.errstate(over="ignore"):

@@ -1,15 +1,17 @@
 """Features: token ids of examples, and the example of each row."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 from kerasbert.text.packing import pack
 
+_CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
 WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that truncates nothing
 IGNORED = -100  # the label of a token that has none, as in PyTorch
 
@@ -125,3 +127,11 @@ class Features:
         for row, number in enumerate(self.example):
             rows[number].append(row)
         return rows
+
+
+def whole_texts(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Yield the token ids of each text and their characters, special tokens left out."""
+    for start in range(0, len(texts), _CHUNK):
+        encoded = tokenizer.encode(texts[start : start + _CHUNK], max_length=WHOLE)
+        for ids, offsets in zip(encoded.input_ids, encoded.offsets, strict=True):
+            yield ids[1:-1], offsets[1:-1]

@@ -121,12 +121,21 @@ class MaskedWords(Processor):
         encoded = tokenizer.encode(examples, max_length=WHOLE)
         texts, words = encoded.input_ids, self._words_of(encoded, tokenizer)
         parts = [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
-        features = _windowed(texts, parts)
+        row_words = None if words is None else [_window(words[text], start, end) for text, start, end in parts]
+        return self.masked(_windowed(texts, parts), tokenizer, row_words)
+
+    def masked(self, features: Features, tokenizer: Tokenizer, words: Sequence[np.ndarray] | None = None) -> Features:
+        """Return features with masks, the same ones every time.
+
+        Args:
+            features: Rows without masks.
+            tokenizer: The tokenizer.
+            words: The number of each token's word in each row, where only the tokenizer knows words.
+        """
         pieces, corrupted, alignment = word_pieces(tokenizer), [], []
-        for number, ids in enumerate(features.token_lists.input_ids):
-            ids, random = np.array(ids, np.int32), np.random.default_rng((SCORING_SEED, number))
-            text, start, end = parts[number]
-            numbers = None if words is None else _window(words[text], start, end)
+        for number, row in enumerate(features.token_lists.input_ids):
+            ids, random = np.array(row, np.int32), np.random.default_rng((SCORING_SEED, number))
+            numbers = None if words is None else words[number]
             index = choose_tokens(ids, pieces, self.share, self.whole_words, random, numbers)
             alignment.append(MaskedPositions(index, tokenizer, labels=ids[index]))
             ids[index] = corrupt_tokens(ids[index], tokenizer.mask_id, pieces, random)

@@ -22,10 +22,10 @@ def accuracy(truth: Sequence | np.ndarray, predicted: Sequence | np.ndarray) -> 
     return float(np.mean(np.asarray(truth) == np.asarray(predicted)))
 
 
-def f1(truth: np.ndarray, predicted: np.ndarray) -> float:
-    """Compute F1 of yes-or-no decisions; 0 without positive labels and predictions."""
+def f1(truth: np.ndarray, predicted: np.ndarray, empty: float = 0.0) -> float:
+    """Compute F1 of yes-or-no decisions; `empty` without positive labels and predictions."""
     total = truth.sum() + predicted.sum()
-    return float(2 * (truth & predicted).sum() / total) if total else 0.0
+    return float(2 * (truth & predicted).sum() / total) if total else empty
 
 
 def macro_f1(truth: np.ndarray, predicted: np.ndarray) -> float:
@@ -41,9 +41,7 @@ def f1_by_class(truth: np.ndarray, predicted: np.ndarray) -> dict[int, float]:
 
 def micro_f1(labels: np.ndarray, probabilities: np.ndarray) -> float:
     """Compute F1 over all decisions at 0.5; 1 without positive labels and predictions."""
-    truth, predicted = np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5
-    denominator = truth.sum() + predicted.sum()
-    return float(2 * (truth & predicted).sum() / denominator) if denominator else 1.0
+    return f1(np.asarray(labels) > 0, np.asarray(probabilities) >= 0.5, empty=1.0)
 
 
 def matthews(truth: np.ndarray, predicted: np.ndarray) -> float:

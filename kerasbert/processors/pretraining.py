@@ -13,7 +13,7 @@ from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.masked_lm import SCORING_SEED, MaskedPositions, MaskedWords
-from kerasbert.processors.masking import choose_tokens, corrupt_tokens
+from kerasbert.processors.masking import choose_tokens
 from kerasbert.processors.texts import text_examples, text_features
 from kerasbert.processors.word_pieces import readable, splits_words_itself, word_pieces
 from kerasbert.text import Tokenizer
@@ -49,16 +49,7 @@ class PretrainingPairs(MaskedWords):
         return text_features(examples, tokenizer, length)
 
     def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        features = self.features(examples, tokenizer, length)
-        pieces, corrupted, alignment = word_pieces(tokenizer), [], []
-        for number, row in enumerate(features.token_lists.input_ids):
-            ids, random = np.array(row, np.int32), np.random.default_rng((SCORING_SEED, number))
-            index = choose_tokens(ids, pieces, self.share, self.whole_words, random)
-            right = ids[index]
-            ids[index] = corrupt_tokens(right, tokenizer.mask_id, pieces, random)
-            alignment.append(MaskedPositions(index, tokenizer, labels=right))
-            corrupted.append(ids.tolist())
-        return replace(features, tokens=replace(features.token_lists, input_ids=corrupted), alignment=alignment)
+        return self.masked(self.features(examples, tokenizer, length), tokenizer)
 
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> Any:
         """Encode the labels of pairs as `{pair_output: numbers}`; labels of packed inputs may have the masked words as well."""

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.processors.features import WHOLE, Features, TokenLists, whole_texts
 from kerasbert.text import Tokenizer
 from kerasbert.text.windows import default_stride, windows
 
 LONGEST_QUESTION = 64  # tokens, as in the BERT authors' own code
-_CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +114,11 @@ def _questions(texts: list[str], tokenizer: Tokenizer) -> dict[str, list[int]]:
 
 def _contexts(texts: list[str], tokenizer: Tokenizer) -> dict[str, Context]:
     """Tokenize contexts; return them by text, as many questions may share one."""
-    contexts = {}
     distinct = list(dict.fromkeys(texts))
-    for start in range(0, len(distinct), _CHUNK):
-        chunk = distinct[start : start + _CHUNK]
-        encoded = tokenizer.encode(chunk, max_length=WHOLE)
-        for text, ids, offsets in zip(chunk, encoded.input_ids, encoded.offsets, strict=True):
-            contexts[text] = Context(ids[1:-1], *_trimmed(text, np.array(offsets[1:-1], np.int64).reshape(-1, 2)))
-    return contexts
+    return {
+        text: Context(ids, *_trimmed(text, np.array(offsets, np.int64).reshape(-1, 2)))
+        for text, (ids, offsets) in zip(distinct, whole_texts(distinct, tokenizer), strict=True)
+    }
 
 
 def _trimmed(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

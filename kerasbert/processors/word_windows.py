@@ -1,16 +1,14 @@
 """Sentences of words to token rows, aligned with the words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.processors.features import Features, TokenLists, whole_texts
 from kerasbert.processors.words import Words
 from kerasbert.text import Tokenizer
 from kerasbert.text.windows import default_stride, max_context, windows
-
-_CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +52,9 @@ def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int,
     room = length - 2
     step = default_stride(length, room) if stride is None else min(stride, room)
     lists, numbers, alignment = [], [], []
-    for number, (sentence, (ids, first)) in enumerate(zip(sentences, _tokens(sentences, tokenizer), strict=True)):
-        parts = windows(len(ids), room, step)
+    encoded = whole_texts([sentence.text for sentence in sentences], tokenizer)
+    for number, (sentence, (ids, offsets)) in enumerate(zip(sentences, encoded, strict=True)):
+        parts, first = windows(len(ids), room, step), sentence.first_tokens(offsets)
         owners, is_head = _owner_windows(first, parts), _first_pieces(first, sentence.owners)
         for part, (start, end) in enumerate(parts):
             pieces = np.flatnonzero(owners == part)
@@ -70,15 +69,6 @@ def word_features(sentences: Sequence[Words], tokenizer: Tokenizer, length: int,
     return Features(
         TokenLists(lists, [[0] * len(row) for row in lists]), np.array(numbers, np.int64), alignment=alignment
     )
-
-
-def _tokens(sentences: Sequence[Words], tokenizer: Tokenizer) -> Iterator[tuple[list[int], np.ndarray]]:
-    """Yield the ids of each sentence without special tokens, and the number of each piece's first token or -1."""
-    for begin in range(0, len(sentences), _CHUNK):
-        chunk = sentences[begin : begin + _CHUNK]
-        encoded = tokenizer.encode([sentence.text for sentence in chunk], max_length=WHOLE)
-        for sentence, ids, offsets in zip(chunk, encoded.input_ids, encoded.offsets, strict=True):
-            yield ids[1:-1], sentence.first_tokens(offsets[1:-1])
 
 
 def _owner_windows(first: np.ndarray, parts: Sequence[tuple[int, int]]) -> np.ndarray:

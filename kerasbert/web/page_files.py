@@ -1,13 +1,25 @@
-"""The files of the page: `web_demo` without its tests and its command line."""
+"""The files of the page, `web_demo` without its tests and its command line, and the types that a server names for them."""
 
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.web.content_types import CONTENT_TYPES
 
 ROOT = Path(__file__).resolve().parents[1] / "web_demo"
 _DEVELOPMENT = ("node", "node_modules", "package.json", "tests")  # at the top of `web_demo`; no part of a site
 _INDEX = "index.html"
+CONTENT_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json; charset=utf-8",
+}
+OTHER_TYPE = "application/octet-stream"
 
 
 def page_files(root: Path | None = None) -> dict[str, Path]:

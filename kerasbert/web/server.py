@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kerasbert.errors import KerasBertError
-from kerasbert.web.content_types import CONTENT_TYPES, OTHER_TYPE
+from kerasbert.web.page_files import CONTENT_TYPES, OTHER_TYPE
 
 HOST = "127.0.0.1"
 # The page itself names the same policies, for hosts that send no headers. `frame-ancestors` counts in a header only.

@@ -77,18 +77,57 @@ export const WITHOUT_SIZE = new Set([
 
 /** Table -> slot of its vtable -> kind of the field, as in TFLite's schema.fbs. Others are numbers. */
 export const LAYOUT = {
-  "Model": { 4: scalar(4), 6: many("OperatorCode"), 8: many("SubGraph"), 10: TEXT, 12: many("Buffer"), 14: numbers(4), 16: many("Metadata"), 18: many("SignatureDef") },
-  "OperatorCode": { 4: scalar(1), 6: TEXT, 8: scalar(4), 10: scalar(4) },
-  "SubGraph": { 4: many("Tensor"), 6: numbers(4), 8: numbers(4), 10: many("Operator"), 12: TEXT, 14: scalar(4) },
-  "Tensor": { 4: numbers(4), 6: scalar(1), 8: scalar(4), 10: TEXT, 12: one("QuantizationParameters"), 14: scalar(1), 16: one("SparsityParameters"), 18: numbers(4), 20: scalar(1), 22: many("VariantSubType"), 24: scalar(4) },
-  "QuantizationParameters": { 4: numbers(4), 6: numbers(4), 8: numbers(4), 10: numbers(8), 12: scalar(1), 14: one("Details"), 16: scalar(4) },
-  "SparsityParameters": { 4: numbers(4), 6: numbers(4), 8: many("DimensionMetadata") },
-  "DimensionMetadata": { 4: scalar(1), 6: scalar(4), 8: scalar(1), 10: one("SparseVector"), 12: scalar(1), 14: one("SparseVector") },
-  "SparseVector": { 4: numbers(1) }, "VariantSubType": { 4: numbers(4), 6: scalar(1), 8: scalar(1) },
-  "Operator": { 4: scalar(4), 6: numbers(4), 8: numbers(4), 10: scalar(1), 12: OPTIONS, 14: numbers(1), 16: scalar(1), 18: numbers(1), 20: numbers(4), 22: scalar(8), 24: scalar(8), 26: scalar(1), 28: OPTIONS, 30: scalar(4) },
-  "ReshapeOptions": { 4: numbers(4) }, "SqueezeOptions": { 4: numbers(4) }, "Buffer": { 4: numbers(1), 6: scalar(8), 8: scalar(8) },
-  "Metadata": { 4: TEXT, 6: scalar(4) }, "SignatureDef": { 4: many("TensorMap"), 6: many("TensorMap"), 8: TEXT, 12: scalar(4) },
-  "TensorMap": { 4: TEXT, 6: scalar(4) },
+  "Model": {
+    4: scalar(4), 6: many("OperatorCode"), 8: many("SubGraph"), 10: TEXT, 12: many("Buffer"), 14: numbers(4), 16: many("Metadata"),
+    18: many("SignatureDef"),
+  },
+  "OperatorCode": {
+    4: scalar(1), 6: TEXT, 8: scalar(4), 10: scalar(4),
+  },
+  "SubGraph": {
+    4: many("Tensor"), 6: numbers(4), 8: numbers(4), 10: many("Operator"), 12: TEXT, 14: scalar(4),
+  },
+  "Tensor": {
+    4: numbers(4), 6: scalar(1), 8: scalar(4), 10: TEXT, 12: one("QuantizationParameters"), 14: scalar(1), 16: one("SparsityParameters"),
+    18: numbers(4), 20: scalar(1), 22: many("VariantSubType"), 24: scalar(4),
+  },
+  "QuantizationParameters": {
+    4: numbers(4), 6: numbers(4), 8: numbers(4), 10: numbers(8), 12: scalar(1), 14: one("Details"), 16: scalar(4),
+  },
+  "SparsityParameters": {
+    4: numbers(4), 6: numbers(4), 8: many("DimensionMetadata"),
+  },
+  "DimensionMetadata": {
+    4: scalar(1), 6: scalar(4), 8: scalar(1), 10: one("SparseVector"), 12: scalar(1), 14: one("SparseVector"),
+  },
+  "SparseVector": {
+    4: numbers(1),
+  },
+  "VariantSubType": {
+    4: numbers(4), 6: scalar(1), 8: scalar(1),
+  },
+  "Operator": {
+    4: scalar(4), 6: numbers(4), 8: numbers(4), 10: scalar(1), 12: OPTIONS, 14: numbers(1), 16: scalar(1), 18: numbers(1), 20: numbers(4),
+    22: scalar(8), 24: scalar(8), 26: scalar(1), 28: OPTIONS, 30: scalar(4),
+  },
+  "ReshapeOptions": {
+    4: numbers(4),
+  },
+  "SqueezeOptions": {
+    4: numbers(4),
+  },
+  "Buffer": {
+    4: numbers(1), 6: scalar(8), 8: scalar(8),
+  },
+  "Metadata": {
+    4: TEXT, 6: scalar(4),
+  },
+  "SignatureDef": {
+    4: many("TensorMap"), 6: many("TensorMap"), 8: TEXT, 12: scalar(4),
+  },
+  "TensorMap": {
+    4: TEXT, 6: scalar(4),
+  },
 };
 
 /** Tables of options by their number in `BuiltinOptions`. */

@@ -65,19 +65,57 @@ internal val WITHOUT_SIZE = setOf(
 
 /** Table -> slot of its vtable -> kind of the field, as in TFLite's schema.fbs. Others are numbers. */
 internal val LAYOUT = mapOf(
-    "Model" to mapOf(4 to Scalar(4), 6 to Many("OperatorCode"), 8 to Many("SubGraph"), 10 to Text, 12 to Many("Buffer"), 14 to Numbers(4), 16 to Many("Metadata"), 18 to Many("SignatureDef")),
-    "OperatorCode" to mapOf(4 to Scalar(1), 6 to Text, 8 to Scalar(4), 10 to Scalar(4)),
-    "SubGraph" to mapOf(4 to Many("Tensor"), 6 to Numbers(4), 8 to Numbers(4), 10 to Many("Operator"), 12 to Text, 14 to Scalar(4)),
-    "Tensor" to mapOf(4 to Numbers(4), 6 to Scalar(1), 8 to Scalar(4), 10 to Text, 12 to One("QuantizationParameters"), 14 to Scalar(1), 16 to One("SparsityParameters"), 18 to Numbers(4), 20 to Scalar(1), 22 to Many("VariantSubType"), 24 to Scalar(4)),
-    "QuantizationParameters" to mapOf(4 to Numbers(4), 6 to Numbers(4), 8 to Numbers(4), 10 to Numbers(8), 12 to Scalar(1), 14 to One("Details"), 16 to Scalar(4)),
-    "SparsityParameters" to mapOf(4 to Numbers(4), 6 to Numbers(4), 8 to Many("DimensionMetadata")),
-    "DimensionMetadata" to mapOf(4 to Scalar(1), 6 to Scalar(4), 8 to Scalar(1), 10 to One("SparseVector"), 12 to Scalar(1), 14 to One("SparseVector")),
-    "SparseVector" to mapOf(4 to Numbers(1)), "VariantSubType" to mapOf(4 to Numbers(4), 6 to Scalar(1), 8 to Scalar(1)),
-    "Operator" to mapOf(4 to Scalar(4), 6 to Numbers(4), 8 to Numbers(4), 10 to Scalar(1), 12 to Options, 14 to Numbers(1), 16 to Scalar(1), 18 to Numbers(1), 20 to Numbers(4), 22 to Scalar(8), 24 to Scalar(8), 26 to Scalar(1), 28 to Options, 30 to Scalar(4)),
-    "ReshapeOptions" to mapOf(4 to Numbers(4)), "SqueezeOptions" to mapOf(4 to Numbers(4)),
-    "Buffer" to mapOf(4 to Numbers(1), 6 to Scalar(8), 8 to Scalar(8)), "Metadata" to mapOf(4 to Text, 6 to Scalar(4)),
-    "SignatureDef" to mapOf(4 to Many("TensorMap"), 6 to Many("TensorMap"), 8 to Text, 12 to Scalar(4)),
-    "TensorMap" to mapOf(4 to Text, 6 to Scalar(4)),
+    "Model" to mapOf(
+        4 to Scalar(4), 6 to Many("OperatorCode"), 8 to Many("SubGraph"), 10 to Text, 12 to Many("Buffer"), 14 to Numbers(4),
+        16 to Many("Metadata"), 18 to Many("SignatureDef"),
+    ),
+    "OperatorCode" to mapOf(
+        4 to Scalar(1), 6 to Text, 8 to Scalar(4), 10 to Scalar(4),
+    ),
+    "SubGraph" to mapOf(
+        4 to Many("Tensor"), 6 to Numbers(4), 8 to Numbers(4), 10 to Many("Operator"), 12 to Text, 14 to Scalar(4),
+    ),
+    "Tensor" to mapOf(
+        4 to Numbers(4), 6 to Scalar(1), 8 to Scalar(4), 10 to Text, 12 to One("QuantizationParameters"), 14 to Scalar(1),
+        16 to One("SparsityParameters"), 18 to Numbers(4), 20 to Scalar(1), 22 to Many("VariantSubType"), 24 to Scalar(4),
+    ),
+    "QuantizationParameters" to mapOf(
+        4 to Numbers(4), 6 to Numbers(4), 8 to Numbers(4), 10 to Numbers(8), 12 to Scalar(1), 14 to One("Details"), 16 to Scalar(4),
+    ),
+    "SparsityParameters" to mapOf(
+        4 to Numbers(4), 6 to Numbers(4), 8 to Many("DimensionMetadata"),
+    ),
+    "DimensionMetadata" to mapOf(
+        4 to Scalar(1), 6 to Scalar(4), 8 to Scalar(1), 10 to One("SparseVector"), 12 to Scalar(1), 14 to One("SparseVector"),
+    ),
+    "SparseVector" to mapOf(
+        4 to Numbers(1),
+    ),
+    "VariantSubType" to mapOf(
+        4 to Numbers(4), 6 to Scalar(1), 8 to Scalar(1),
+    ),
+    "Operator" to mapOf(
+        4 to Scalar(4), 6 to Numbers(4), 8 to Numbers(4), 10 to Scalar(1), 12 to Options, 14 to Numbers(1), 16 to Scalar(1),
+        18 to Numbers(1), 20 to Numbers(4), 22 to Scalar(8), 24 to Scalar(8), 26 to Scalar(1), 28 to Options, 30 to Scalar(4),
+    ),
+    "ReshapeOptions" to mapOf(
+        4 to Numbers(4),
+    ),
+    "SqueezeOptions" to mapOf(
+        4 to Numbers(4),
+    ),
+    "Buffer" to mapOf(
+        4 to Numbers(1), 6 to Scalar(8), 8 to Scalar(8),
+    ),
+    "Metadata" to mapOf(
+        4 to Text, 6 to Scalar(4),
+    ),
+    "SignatureDef" to mapOf(
+        4 to Many("TensorMap"), 6 to Many("TensorMap"), 8 to Text, 12 to Scalar(4),
+    ),
+    "TensorMap" to mapOf(
+        4 to Text, 6 to Scalar(4),
+    ),
 )
 
 /** Tables of options by their number in `BuiltinOptions`. */
