@@ -21,8 +21,9 @@ from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import INTEGER_MASK
 from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
+from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import StaticFakeQuant
-from kerasbert.layers.quantization.tie_ranges import output_quantizer
+from kerasbert.layers.quantization.edges import output_quantizer
 from kerasbert.memory import release
 from kerasbert.tasks.base import Task
 
@@ -50,7 +51,7 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
     bounds = _hidden_range(twin)
 
     def embed(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        hidden, bias = twin.encoder.embed(inputs, lowering=lowering)
+        hidden, bias = twin.encoder.embed(inputs)
         return {HIDDEN: hidden, BIAS: tf.reshape(bias, (1, length))}
 
     def serve(**inputs: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -65,13 +66,13 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
         HIDDEN: tf.TensorSpec((1, length, task.config.hidden_size), tf.float32, name=HIDDEN),
         BIAS: tf.TensorSpec((1, length), tf.float32, name=BIAS),
     }
-    host = _integer_model(embed, ids, target.host_passes)
-    return host, _integer_model(serve, vectors, target.integer_passes)
+    host = _integer_model(embed, ids, lowering, target.host_passes)
+    return host, _integer_model(serve, vectors, lowering, target.integer_passes)
 
 
 def _hidden_range(twin: Task) -> tuple[float, float]:
     """Return the trained range of the embeddings' output."""
-    quantizer = output_quantizer(twin.encoder.embeddings)
+    quantizer = output_quantizer(twin.encoder.embeddings.edges().output)
     if not isinstance(quantizer, StaticFakeQuant):
         raise KerasBertError(
             "expected embeddings whose output has a static range, received others; quantize the task with integer_only"
@@ -79,10 +80,12 @@ def _hidden_range(twin: Task) -> tuple[float, float]:
     return float(quantizer.minimum), float(quantizer.maximum)
 
 
-def _integer_model(function: Callable, specs: Mapping[str, tf.TensorSpec], passes: Sequence[Pass]) -> bytes:
+def _integer_model(
+    function: Callable, specs: Mapping[str, tf.TensorSpec], lowering: LoweringOptions, passes: Sequence[Pass]
+) -> bytes:
     """Convert a function to a model with integer operators, rewritten by passes."""
     with temporary_folder("graph") as folder:
-        save_function(function, specs, folder)
+        save_function(function, specs, folder, lowering)
         release()
         model = decode(converted_graph(folder, integer=True))
     for run_pass in passes:

@@ -12,13 +12,11 @@ from kerasbert.ids import check_ids
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.lowering.options import lowering_options
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
-from kerasbert.layers.quantization.calls import each_call
-from kerasbert.layers.quantization.connections import connect_quantizers
+from kerasbert.layers.quantization.connections import connect_quantizers, each_call, unscaled
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.quantization.residual_streams import unscaled_input
 from kerasbert.layers.transformer_block import TransformerBlock
 
 
@@ -131,13 +129,13 @@ class Encoder(keras.layers.Layer):
 
     def call(
         self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,
-        output_attentions: bool = False, lowering: LoweringOptions = TRAINING_OPTIONS,
+        output_attentions: bool = False, lowering: Any = None,
     ) -> EncoderOutput:  # fmt: skip
-        x, bias = self.embed(inputs, training=training, lowering=lowering)  # (B, S, H), (B, 1, 1, S)
+        x, bias = self.embed(inputs, training=training)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = (), ()
         for block in each_call(self):
-            hidden_states += (unscaled_input(block, x),)
-            x, probabilities = block(x, bias, training=training, lowering=lowering)  # (B, S, H), (B, N, S, S)
+            hidden_states += (unscaled(x, block.input_sum),)
+            x, probabilities = block(x, bias, training=training)  # (B, S, H), (B, N, S, S)
             attentions += (probabilities,)
         hidden_states += (x,)
         capture("encoder", (hidden_states, attentions))
@@ -147,9 +145,7 @@ class Encoder(keras.layers.Layer):
             sequence, pooled, hidden_states if output_hidden_states else None, attentions if output_attentions else None
         )
 
-    def embed(
-        self, inputs: Inputs, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tuple[tf.Tensor, tf.Tensor]:
+    def embed(self, inputs: Inputs, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Return the input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
 
         `inputs` may hold these two instead, as `hidden` and `attention_bias` (B, S): an exporter splits the graph here.
@@ -157,7 +153,6 @@ class Encoder(keras.layers.Layer):
         Args:
             inputs: Int32 tensors `(B, S)` by input name.
             training: Whether dropout is applied.
-            lowering: The lowering options of the graph.
 
         Returns:
             The input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
@@ -168,8 +163,8 @@ class Encoder(keras.layers.Layer):
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
         capture("attention_mask", attention_mask)
-        bias = attention_bias(attention_mask, lowering.mask_constant, bool(integer_part(self.policy)))
-        return self.embeddings(input_ids, token_type_ids, training=training, lowering=lowering), bias
+        bias = attention_bias(attention_mask, lowering_options().mask_constant, bool(integer_part(self.policy)))
+        return self.embeddings(input_ids, token_type_ids, training=training), bias
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Pool by the first token: (B, S, H) -> (B, H).

@@ -4,7 +4,6 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.values import is_whole_number
 
@@ -49,15 +48,10 @@ def insert_adapters(encoder: keras.layers.Layer, size: int) -> None:
     """
     check_size(size)
     config = encoder.config
-    width = config.true_hidden_size if isinstance(config, BottleneckConfig) else config.hidden_size
     for number, block in enumerate(encoder.layers):
         make = LayerFactory(config, encoder.policy, f"layers.{number}")
-        block.attention_adapter = Adapter(make.at("attention_adapter"), width, size)
-        if isinstance(block, MobileBertBlock):
-            last = len(block.feed_forwards) - 1
-            block.feed_forwards[last].adapter = Adapter(make.at(f"feed_forwards.{last}.adapter"), width, size)
-        else:
-            block.feed_forward_adapter = Adapter(make.at("feed_forward_adapter"), width, size)
+        for path, layer in block.adapter_slots.items():
+            setattr(layer, path.rpartition(".")[2], Adapter(make.at(path), config.head_width, size))
 
 
 def check_size(size: int | None) -> None:

@@ -7,7 +7,7 @@ from kerasbert.capture import capture
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.decomposed_attention import decomposed_attention
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
+from kerasbert.layers.lowering.options import leading, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 from kerasbert.layers.quantization.factory import LayerFactory
 
@@ -55,9 +55,9 @@ class SelfAttention(keras.layers.Layer):
         return self.head_size**-0.5
 
     def call(
-        self, x: tf.Tensor, bias: tf.Tensor, values: tf.Tensor | None = None, training: bool | None = None,
-        lowering: LoweringOptions = TRAINING_OPTIONS,
-    ) -> tuple[tf.Tensor, tf.Tensor]:  # fmt: skip
+        self, x: tf.Tensor, bias: tf.Tensor, values: tf.Tensor | None = None, training: bool | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        lowering = lowering_options()
         x = self.input_quantizer(x, training=training)
         values = x if self.value_quantizer is None else self.value_quantizer(values, training=training)
         q = self.query(x, training=training)  # (B, S, N D)

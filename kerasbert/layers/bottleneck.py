@@ -10,7 +10,10 @@ from kerasbert.files.record import setting
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.no_norm import NoNorm
+from kerasbert.layers.norms import Norm
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.edges import Edges, Residual, Tie, output_quantizer
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.norms import NORMS
 from kerasbert.layers.transformer_block import FeedForward
@@ -59,11 +62,14 @@ class Bottleneck(keras.layers.Layer):
         folded = self.norm if self.folds else None
         self.dense = make.dense("dense", width, self.input_quantizer, folded=folded, prevent_bias_folding=self.folds)
 
-    def call(
-        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    @property
+    def output_quantizer(self) -> ActivationFakeQuant | None:
+        """The fake quantizer of the result; None where that stays in float."""
+        return output_quantizer(self.dense if self.folds else self.norm)
+
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.dense(self.input_quantizer(x, training=training), training=training)
-        return x if self.folds else self.norm(x, training=training, lowering=lowering)
+        return x if self.folds else self.norm(x, training=training)
 
 
 class ResidualFeedForward(keras.layers.Layer):
@@ -87,13 +93,11 @@ class ResidualFeedForward(keras.layers.Layer):
         self.sum = make.quantizer("stream", integer_only=True, residual=True)
         self.dropout = Dropout(dropout)
 
-    def call(
-        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         fed = self.dropout(self.feed_forward(x, training=training), training=training)
         if self.adapter is not None:
             fed = self.adapter(fed, training=training)
-        return self.norm(self.sum(x + fed, training=training), training=training, lowering=lowering)
+        return self.norm(self.sum(x + fed, training=training), training=training)
 
 
 class MobileBertBlock(keras.layers.Layer):
@@ -153,23 +157,71 @@ class MobileBertBlock(keras.layers.Layer):
         """The bottleneck before queries and keys, or None if they are computed from the block's input."""
         return self.bottleneck if self.attends_in_bottleneck else self.shared_bottleneck
 
-    def call(
-        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        steps = {"training": training, "lowering": lowering}
-        narrow = x if self.bottleneck is None else self.bottleneck(x, **steps)  # (B, S, W)
+    def call(self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+        narrow = x if self.bottleneck is None else self.bottleneck(x, training=training)  # (B, S, W)
         source, values = narrow if self.attends_in_bottleneck else x, None
         if self.shared_bottleneck is not None:
-            source, values = self.shared_bottleneck(x, **steps), x  # (B, S, W), (B, S, H)
-        attended, probabilities = self.attention(source, bias, values, **steps)  # (B, S, W), (B, N, S, S)
+            source, values = self.shared_bottleneck(x, training=training), x  # (B, S, W), (B, S, H)
+        attended, probabilities = self.attention(source, bias, values, training=training)  # (B, S, W), (B, N, S, S)
         attended = self.attention_dropout(attended, training=training)
         if self.attention_adapter is not None:
             attended = self.attention_adapter(attended, training=training)
-        y = self.attention_norm(self.attention_sum(narrow + attended, training=training), **steps)  # (B, S, W)
+        y = self.attention_norm(
+            self.attention_sum(narrow + attended, training=training), training=training
+        )  # (B, S, W)
         for feed_forward in self.feed_forwards:
-            y = feed_forward(y, **steps)  # (B, S, W)
+            y = feed_forward(y, training=training)  # (B, S, W)
         if self.output_dense is None:
             return y, probabilities
         wide = self.output_dense(self.output_input(y, training=training), training=training)  # (B, S, H)
         wide = self.output_sum(x + self.output_dropout(wide, training=training), training=training)
-        return self.output_norm(wide, **steps), probabilities
+        return self.output_norm(wide, training=training), probabilities
+
+    @property
+    def adapter_slots(self) -> dict[str, keras.layers.Layer]:
+        """The layers that hold an adapter each, by the path of the attribute in this block."""
+        last = len(self.feed_forwards) - 1
+        return {"attention_adapter": self, f"feed_forwards.{last}.adapter": self.feed_forwards[last]}
+
+    @property
+    def input_sum(self) -> ActivationFakeQuant:
+        """The residual sum that the block's input is added to, and whose scales it carries."""
+        return self.attention_sum if self.output_dense is None else self.output_sum
+
+    @property
+    def inputs(self) -> Sequence[ActivationFakeQuant]:
+        """The quantizers that read the block's input."""
+        inputs = [each.input_quantizer for each in (self.bottleneck, self.shared_bottleneck) if each is not None]
+        inputs += [self.attention.input_quantizer] if self.attended_bottleneck is None else []
+        return inputs + [each for each in (self.attention.value_quantizer,) if each is not None]
+
+    def edges(self, before: Norm | None) -> Edges:
+        """Declare the tensors that this block shares with others, see `TransformerBlock.edges`."""
+        norms = [self.attention_norm, *(network.norm for network in self.feed_forwards)]
+        readers = [network.feed_forward.input_quantizer for network in self.feed_forwards]
+        readers += [] if self.output_dense is None else [self.output_input]
+        ties: list[Tie] = list(zip(readers, norms, strict=False))
+        if self.attended_bottleneck is not None:
+            ties = [(self.attention.input_quantizer, self.attended_bottleneck), *ties]
+        ties += [tie for network in self.feed_forwards for tie in network.feed_forward.ties]
+        last = norms[-1] if self.output_dense is None else self.output_norm
+        # A NoNorm takes no mean off, so nothing is centered. Under a LayerNorm the sums stay as they are.
+        residuals = self._residuals(before, norms) if before is not None and isinstance(last, NoNorm) else ()
+        return Edges(self.inputs, last, ties, residuals)
+
+    def _residuals(self, before: Norm, norms: Sequence[Norm]) -> list[Residual]:
+        """Return the sums around the block, from the block before, and between its bottlenecks, from norm to norm."""
+        attention, outer = self.attention, self.input_sum
+        entry, readers = before, self.inputs
+        residuals = [Residual(attention.context, (attention.value,), like=outer)]
+        if self.bottleneck is not None and self.output_dense is not None:
+            entry, readers = self.bottleneck.dense, [attention.input_quantizer] if self.attends_in_bottleneck else []
+            residuals += [
+                Residual(outer, (before, self.output_dense), self.inputs, self.output_norm),
+                Residual(self.output_input, (norms[-1],), like=outer),
+            ]
+        residuals.append(Residual(self.attention_sum, (entry, attention.output_dense), readers, norms[0]))
+        for network, norm in zip(self.feed_forwards, norms, strict=False):
+            fed = network.feed_forward
+            residuals.append(Residual(network.sum, (norm, fed.output_dense), (fed.input_quantizer,), network.norm))
+        return residuals

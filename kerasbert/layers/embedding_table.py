@@ -3,7 +3,7 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
+from kerasbert.layers.lowering.options import leading, lowering_options
 
 
 class EmbeddingTable(keras.layers.Layer):
@@ -17,9 +17,9 @@ class EmbeddingTable(keras.layers.Layer):
         self.path = path
         self.table = self.add_weight("table", (rows, width), initializer=initializer)
 
-    def call(self, ids: tf.Tensor, lowering: LoweringOptions = TRAINING_OPTIONS) -> tf.Tensor:
+    def call(self, ids: tf.Tensor) -> tf.Tensor:
         table = tf.cast(self.table, self.compute_dtype or tf.float32)
-        if not lowering.rank1_ids:
+        if not lowering_options().rank1_ids:
             return self.served_rows(tf.gather(table, ids))
         rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, width) -> (1, B S, width)
         if ids.shape[0] != 1:

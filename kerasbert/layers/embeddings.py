@@ -5,7 +5,9 @@ import tf_keras as keras
 
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.lowering.options import lowering_options
+from kerasbert.layers.norms import LayerNorm
+from kerasbert.layers.quantization.edges import Edges, Residual
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -37,24 +39,34 @@ class Embeddings(keras.layers.Layer):
         self.norm = make.norm("norm", norm, epsilon)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
-    def call(
-        self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,
-        lowering: LoweringOptions = TRAINING_OPTIONS,
-    ) -> tf.Tensor:  # fmt: skip
-        x = self.tokens(input_ids, training=training, lowering=lowering) + self._positions(
-            input_ids, lowering
-        )  # (B, S, W)
+    def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        x = self.tokens(input_ids, training=training) + self._positions(input_ids)  # (B, S, W)
         if self.token_type is not None:
-            x = self.position_sum(x, training=training) + self.token_type(token_type_ids, lowering=lowering)
-        x = self.norm(self.sum(x, training=training), training=training, lowering=lowering)
+            x = self.position_sum(x, training=training) + self.token_type(token_type_ids)
+        x = self.norm(self.sum(x, training=training), training=training)
         return self.dropout(x, training=training)  # (B, S, W)
 
-    def tokens(self, input_ids: tf.Tensor, training: bool | None, lowering: LoweringOptions) -> tf.Tensor:
-        """Look tokens up: (B, S) -> (B, S, W)."""
-        return self.word(input_ids, lowering=lowering)
+    @property
+    def token_writer(self) -> keras.layers.Layer:
+        """The layer that writes the token embeddings (B, S, W)."""
+        return self.word
 
-    def _positions(self, input_ids: tf.Tensor, lowering: LoweringOptions) -> tf.Tensor:
+    def edges(self) -> Edges:
+        """Declare the tensors that the blocks read."""
+        same_width = self.word.table.shape[1] == self.position.table.shape[1]
+        centers = isinstance(self.norm, LayerNorm)
+        writers = [each for each in (self.position, self.token_type, self.token_writer) if each is not None]
+        scales = self.sum.equalized and same_width or not centers
+        residuals = (Residual(self.sum, writers, norm=self.norm),) if scales else ()
+        return Edges((), self.norm, residuals=residuals)
+
+    def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
+        """Look tokens up: (B, S) -> (B, S, W)."""
+        return self.word(input_ids)
+
+    def _positions(self, input_ids: tf.Tensor) -> tf.Tensor:
         """Position embeddings: (S, W), (1, S, W) or (B, S, W)."""
+        lowering = lowering_options()
         if lowering.positions == "gather":
             ones = tf.ones_like(input_ids)
             return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.quantization.edges import Edges
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -22,9 +22,9 @@ class FactorizedEmbeddings(Embeddings):
             "projection", make.config.hidden_size, self.projection_quantizer, prevent_bias_folding=True
         )
 
-    def call(
-        self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None,
-        lowering: LoweringOptions = TRAINING_OPTIONS,
-    ) -> tf.Tensor:  # fmt: skip
-        x = super().call(input_ids, token_type_ids, training=training, lowering=lowering)  # (B, S, E)
+    def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        x = super().call(input_ids, token_type_ids, training=training)  # (B, S, E)
         return self.projection(self.projection_quantizer(x, training=training), training=training)  # (B, S, H)
+
+    def edges(self) -> Edges:
+        return super().edges()._replace(output=self.projection, ties=[(self.projection_quantizer, self.norm)])

@@ -6,7 +6,6 @@ import tf_keras as keras
 from kerasbert.layers.config import ACTIVATIONS, EncoderConfig
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.norms import per_channel
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy
@@ -46,14 +45,10 @@ class MaskedLMHead(keras.layers.Layer):
         self.bias = self.add_weight("bias", (config.vocab_size,), initializer="zeros")
 
     def call(
-        self,
-        sequence: tf.Tensor,
-        words: EmbeddingTable,
-        training: bool | None = None,
-        lowering: LoweringOptions = TRAINING_OPTIONS,
+        self, sequence: tf.Tensor, words: EmbeddingTable, training: bool | None = None, lowering: None = None
     ) -> tf.Tensor:
         x = self.transform(self.input_quantizer(sequence, training=training), training=training)
-        x = self.norm(x, training=training, lowering=lowering)  # (B, S, W)
+        x = self.norm(x, training=training)  # (B, S, W)
         if self.decoder is not None:
             table = self.decoder  # (V, E)
         else:

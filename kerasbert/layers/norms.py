@@ -4,7 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.lowering.options import lowering_options
 
 # A token's largest deviation after the scaling of `half_range`. Squares, and their sum over 4,096 channels, stay below 65,504, the largest
 # 16-bit float. What squares to less than the smallest one adds less than 1 % to the variance of 384 channels.
@@ -38,13 +38,11 @@ class LayerNorm(Norm):
         super().__init__(path)
         self.epsilon = epsilon
 
-    def call(
-        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         data = tf.cast(x, tf.float32)
         centered = data - tf.reduce_mean(data, axis=-1, keepdims=True)
         epsilon: float | tf.Tensor = self.epsilon
-        if lowering.half_range:
+        if lowering_options().half_range:
             # No scale changes the result. Without one, MiniLM's first norm squares 344 and exceeds 16 bits.
             scale = half_range_scale(centered)
             centered, epsilon = centered * scale, tf.square(epsilon**0.5 * scale)

@@ -8,8 +8,9 @@ import tf_keras as keras
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.norms import Norm
+from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
+from kerasbert.layers.quantization.edges import Edges, Residual, Tie
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -34,6 +35,12 @@ class FeedForward(keras.layers.Layer):
         x = self.intermediate(self.input_quantizer(x, training=training), training=training)  # (B, S, I)
         return self.output_dense(self.hidden(x, training=training), training=training)  # (B, S, W)
 
+    @property
+    def ties(self) -> Sequence[Tie]:
+        """The range before a ReLU, which starts at 0, and the range after it: training would move them apart."""
+        has_relu = self.intermediate.activation is tf.nn.relu
+        return [(self.hidden, self.intermediate)] if has_relu else []
+
 
 class TransformerBlock(keras.layers.Layer):
     """Post-norm transformer block (Devlin et al. 2018): (B, S, H), bias (B, 1, 1, S) -> (B, S, H), probabilities (B, N, S, S).
@@ -56,19 +63,50 @@ class TransformerBlock(keras.layers.Layer):
         self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
         self.dropout = Dropout(make.config.hidden_dropout_prob)
 
-    def call(
-        self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        attended, probabilities = self.attention(
-            x, bias, training=training, lowering=lowering
-        )  # (B, S, H), (B, N, S, S)
+    def call(self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
+        attended, probabilities = self.attention(x, bias, training=training)  # (B, S, H), (B, N, S, S)
         attended = self.dropout(attended, training=training)
         if self.attention_adapter is not None:
             attended = self.attention_adapter(attended, training=training)
         x = self.attention_sum(x + attended, training=training)
-        x = self.attention_norm(x, training=training, lowering=lowering)  # (B, S, H)
+        x = self.attention_norm(x, training=training)  # (B, S, H)
         fed = self.dropout(self.feed_forward(x, training=training), training=training)  # (B, S, I) -> (B, S, H)
         if self.feed_forward_adapter is not None:
             fed = self.feed_forward_adapter(fed, training=training)
         x = self.feed_forward_sum(x + fed, training=training)
-        return self.feed_forward_norm(x, training=training, lowering=lowering), probabilities
+        return self.feed_forward_norm(x, training=training), probabilities
+
+    @property
+    def adapter_slots(self) -> dict[str, keras.layers.Layer]:
+        """The layers that hold an adapter each, by the path of the attribute in this block."""
+        return {"attention_adapter": self, "feed_forward_adapter": self}
+
+    @property
+    def input_sum(self) -> ActivationFakeQuant:
+        """The residual sum that the block's input is added to, and whose scales it carries."""
+        return self.attention_sum
+
+    def edges(self, before: Norm | None) -> Edges:
+        """Declare the tensors that this block shares with others.
+
+        Args:
+            before: the norm that writes the block's input for this block alone, and in its scales; None for another layer.
+        """
+        attention, fed = self.attention, self.feed_forward
+        first = Residual(
+            self.attention_sum,
+            (before, attention.output_dense),
+            (attention.input_quantizer,),
+            self.attention_norm,
+            before,
+        )
+        second = Residual(
+            self.feed_forward_sum, (self.attention_norm, fed.output_dense), (fed.input_quantizer,),
+            self.feed_forward_norm, self.attention_norm,
+        )  # fmt: skip
+        return Edges(
+            inputs=(attention.input_quantizer,),
+            output=self.feed_forward_norm,
+            ties=((fed.input_quantizer, self.attention_norm), *fed.ties),
+            residuals=(first, second) if before is not None else (second,),
+        )

@@ -1,10 +1,10 @@
 """Embeddings of MobileBERT."""
 
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.layers.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.embeddings import Embeddings
-from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
 from kerasbert.layers.quantization.factory import LayerFactory
 
@@ -30,8 +30,12 @@ class TrigramEmbeddings(Embeddings):
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 
-    def tokens(self, input_ids: tf.Tensor, training: bool | None, lowering: LoweringOptions) -> tf.Tensor:
-        x = self.word(input_ids, lowering=lowering)  # (B, S, E)
+    @property
+    def token_writer(self) -> keras.layers.Layer:
+        return self.word if self.transformation is None else self.transformation
+
+    def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
+        x = self.word(input_ids)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))
             preceding = tf.pad(x[:, :-1], ((0, 0), (1, 0), (0, 0)))

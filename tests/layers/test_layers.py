@@ -5,7 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.attention import attention_bias
 from kerasbert.layers.config import ACTIVATIONS
-from kerasbert.layers.lowering.options import LoweringOptions
+from kerasbert.layers.lowering.options import LoweringOptions, lowered
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.dense import flat_outside
 
@@ -56,7 +56,9 @@ def test_layer_norm_in_the_range_of_float16_is_the_same(epsilon, size):
     x = (size * draw.normal(0.2, 1, (4, 5, 16))).astype(np.float32)
     x[0, 0] = 2.5  # a constant vector has no deviation
     norm = LayerNorm(epsilon, "norm")
-    plain, ranged = norm(x), norm(x, lowering=LoweringOptions(half_range=True))
+    plain = norm(x)
+    with lowered(LoweringOptions(half_range=True)):
+        ranged = norm(x)
     np.testing.assert_allclose(ranged, plain, atol=2e-6)
     np.testing.assert_allclose(ranged[0, 0], 0, atol=1e-6)
 

@@ -1,5 +1,11 @@
-"""Options of the exported graph. The layers know these choices, and not the backends that need them."""
+"""Options of the exported graph. The layers know these choices, and not the backends that need them.
 
+They are a context, which an exporter opens around the call that is traced. A layer reads them where they matter.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +41,27 @@ class LoweringOptions:
 
 
 TRAINING_OPTIONS = LoweringOptions()
+# Of this thread, or of this coroutine: two models may be exported at the same time.
+_OPTIONS: ContextVar[LoweringOptions] = ContextVar("lowering", default=TRAINING_OPTIONS)
+
+
+def lowering_options() -> LoweringOptions:
+    """Return the options of the graph that is traced; the defaults outside of an export."""
+    return _OPTIONS.get()
+
+
+@contextmanager
+def lowered(options: LoweringOptions) -> Iterator[None]:
+    """Trace every layer that is called in this context with these options.
+
+    Args:
+        options: the options of the graph.
+    """
+    token = _OPTIONS.set(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
 
 
 def leading(x: "tf.Tensor") -> "tuple[int | tf.Tensor, int | tf.Tensor]":

@@ -410,7 +410,7 @@ def activation_quantizer(
 
 
 def share_range(
-    quantizer: ActivationFakeQuant, source: ActivationFakeQuant, call: int = 0, source_call: int = 0
+    quantizer: ActivationFakeQuant, source: ActivationFakeQuant | None, call: int = 0, source_call: int = 0
 ) -> None:
     """Share the range of `source` with a quantizer whose input is its output, where both are static."""
     if isinstance(quantizer, StaticFakeQuant) and isinstance(source, StaticFakeQuant):

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, leading
+from kerasbert.layers.lowering.options import leading, lowering_options
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import (
@@ -41,24 +41,27 @@ class IntegerNorm(Norm):
         self._residuals["writes"] = residual
 
     def _scaled(
-        self, normal: tf.Tensor, gamma: tf.Tensor | tf.Variable, training: bool | None, lowering: LoweringOptions,
+        self,
+        normal: tf.Tensor,
+        gamma: tf.Tensor | tf.Variable,
+        training: bool | None,
         source: ActivationFakeQuant | None,
-    ) -> tf.Tensor:  # fmt: skip
+    ) -> tf.Tensor:
         """Return gamma * normal + beta, with the scales of the residual that it is added to.
 
         Args:
             normal: (..., H).
             gamma: the factors, (H,).
             training: whether the model is trained.
-            lowering: the options of the graph.
             source: the quantizer that writes `normal`.
         """
         scales, beta = _scales(self._residuals.get("writes")), self.beta
         if scales is not None:
             gamma, beta = gamma * scales, beta * scales
-        if isinstance(source, StaticFakeQuant) and source.observer is None and not training and not lowering.integer:
+        in_float = not training and not lowering_options().integer
+        if isinstance(source, StaticFakeQuant) and source.observer is None and in_float:
             beta = _accumulated(beta, source.scale * tf.abs(gamma) / 127.0)
-        return self.output_quantizer(_affine(normal, gamma, beta, lowering), training=training)
+        return self.output_quantizer(_affine(normal, gamma, beta), training=training)
 
 
 class IntegerNoNorm(IntegerNorm, NoNorm):
@@ -72,12 +75,10 @@ class IntegerNoNorm(IntegerNorm, NoNorm):
         """Declare the sum that is read, whose scales are undone."""
         self._residuals["reads"] = residual
 
-    def call(
-        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         scales = _scales(self.reads)
         gamma = self.gamma if scales is None else self.gamma / scales
-        return self._scaled(x, gamma, training, lowering, self.reads)
+        return self._scaled(x, gamma, training, self.reads)
 
 
 class IntegerLayerNorm(IntegerNorm, LayerNorm):
@@ -126,9 +127,7 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         """Whether the call at `call_index` needs its second grid; for frozen ranges."""
         return self.quantizers["large_squares"].maximum > self.quantizers["squares"].maximum
 
-    def call(
-        self, x: tf.Tensor, training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         def quantize(name: str, value: tf.Tensor) -> tf.Tensor:
             return self.quantizers[name](value, training=training)
 
@@ -139,20 +138,20 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         unscaled = x
         if scales is not None:
             gamma = gamma / scales
-            unscaled = quantize("unscaled", _affine(x, 1.0 / scales, None, lowering))
-        if lowering.integer:
+            unscaled = quantize("unscaled", _affine(x, 1.0 / scales, None))
+        if lowering_options().integer:
             grids = SQUARES if self._has_outlier_tokens else SQUARES[:1]
-            sums = [_squares(unscaled, lowering, in_columns=name != grids[0]) for name in grids]
+            sums = [_squares(unscaled, in_columns=name != grids[0]) for name in grids]
             roots = [
                 quantize("inverse", tf.math.rsqrt(quantize(name, each))) for name, each in zip(grids, sums, strict=True)
             ]
             inverse = tf.minimum(roots[0], roots[1]) if len(roots) > 1 else roots[0]
         else:
-            sums = _squares(unscaled, lowering)
+            sums = _squares(unscaled)
             grids = (tf.maximum(quantize(name, sums), _SMALLEST) for name in SQUARES)
             fine, coarse = map(tf.math.rsqrt, grids)
             inverse = quantize("inverse", tf.minimum(fine, coarse))
-        return self._scaled(quantize("normal", x * inverse), gamma, training, lowering, self.quantizers["normal"])
+        return self._scaled(quantize("normal", x * inverse), gamma, training, self.quantizers["normal"])
 
 
 def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:
@@ -179,13 +178,13 @@ def _accumulated(bias: tf.Tensor | tf.Variable, scale: tf.Tensor) -> tf.Tensor:
     return tf.where(scale > 0, tf.round(bias / step) * step, bias)
 
 
-def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, lowering: LoweringOptions) -> tf.Tensor:
+def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None) -> tf.Tensor:
     """Compute x (..., H) times (H,) scales, plus (H,) shifts if there are any.
 
     For integer operators it is a depthwise convolution, whose kernel has a scale per channel and whose bias has 32 bits: it rounds once.
     A product and a sum would each round, and hold their constants in 8 bits of one scale.
     """
-    if not lowering.integer:
+    if not lowering_options().integer:
         product = x * per_channel(scales, x)
         return product if shifts is None else product + per_channel(shifts, x)
     width = x.shape[-1]
@@ -195,12 +194,12 @@ def _affine(x: tf.Tensor, scales: tf.Tensor, shifts: tf.Tensor | None, lowering:
     return tf.reshape(product, (*leading(x), width))
 
 
-def _squares(x: tf.Tensor, lowering: LoweringOptions, in_columns: bool = False) -> tf.Tensor:
+def _squares(x: tf.Tensor, in_columns: bool = False) -> tf.Tensor:
     """Sum the squares: (..., H) -> (..., 1).
 
     With `in_columns` other operators compute the same. Converters merge two equal products, and one product has one grid.
     """
-    if not lowering.integer:
+    if not lowering_options().integer:
         return tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
     width = x.shape[-1]
     rows = tf.reshape(x, (-1, 1, width))
