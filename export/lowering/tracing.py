@@ -49,7 +49,8 @@ def fold_attention_scale(twin: Task) -> None:
     """Multiply query kernels and biases by the scale of attention, in place."""
     for attention in sublayers(twin, SelfAttention):
         for weight in (attention.query.kernel, attention.query.bias):
-            weight.assign(weight * attention.scale)
+            if weight is not None:
+                weight.assign(weight * attention.scale)
 
 
 def float_model(twin: Task, target: Target, length: int | None, half: bool = False) -> bytes:

@@ -16,7 +16,7 @@ class Entry:
     """One tensor under both its names.
 
     Attributes:
-        checkpoint: its name in the checkpoint.
+        checkpoint: its name in the checkpoint. `Wqkv.weight#0/3` is the first of three blocks of rows of a tensor that holds several.
         model: the path of its variable in the model.
         transpose: True if the checkpoint's matrix is (out, in) and the model's kernel (in, out).
         optional: True if a model may lack its variable.
@@ -140,6 +140,7 @@ class NameMap:
             KerasBertError: when any other variable has no tensor, a tensor is unknown, a shape differs, or a tensor holds anything but
                 finite floats.
         """
+        tensors = self._separated(tensors)
         report = self.compare(tensors, variables)
         self._require_no_inner(report, where)
         self._require_shapes(report, where)
@@ -163,6 +164,7 @@ class NameMap:
 
     def compare(self, tensors: Mapping[str, np.ndarray], variables: Mapping[str, Any]) -> LoadReport:
         """Report the outcome of `apply` without its checks and without a change of any variable."""
+        tensors = self._separated(tensors)
         remaining = self._index_by_canonical_name(tensors)
         loaded, missing, wrong = [], [], []
         for entry in self._expected_entries(variables):
@@ -212,7 +214,24 @@ class NameMap:
                 "build the model before export",
             )
         present = [entry for entry in self.entries if entry.model in variables]
-        return {entry.checkpoint: _to_checkpoint_layout(variables[entry.model], entry.transpose) for entry in present}
+        arrays: dict[str, list[np.ndarray]] = {}
+        for entry in present:
+            name = entry.checkpoint.partition("#")[0]
+            arrays.setdefault(name, []).append(_to_checkpoint_layout(variables[entry.model], entry.transpose))
+        return {name: parts[0] if len(parts) == 1 else np.concatenate(parts) for name, parts in arrays.items()}
+
+    def _separated(self, tensors: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """The tensors with those that hold several divided into blocks of rows, as `name#0/3`."""
+        fused = dict(entry.checkpoint.split("#") for entry in self.entries if "#" in entry.checkpoint)
+        counts = {self._canonical_name(name): int(part.partition("/")[2]) for name, part in fused.items()}
+        if not counts:
+            return tensors
+        separated: dict[str, np.ndarray] = {}
+        for name, tensor in tensors.items():
+            count = counts.get(self._canonical_name(name), 0)
+            parts = np.array_split(tensor, count) if count else []
+            separated |= {f"{name}#{i}/{count}": part for i, part in enumerate(parts)} if parts else {name: tensor}
+        return separated
 
     def _expected_entries(self, variables: Mapping[str, Any]) -> list[Entry]:
         """The entries of the variables, then one for each unmapped variable, which no checkpoint can fill."""

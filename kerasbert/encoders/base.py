@@ -92,12 +92,15 @@ class Encoder(keras.layers.Layer):
             from kerasbert.encoders.extensions import extend_encoder
 
             extend_encoder(self, adapters, layer_mix)
+        self.final_norm = make.norm("final_norm") if config.block_form(0).pre_norm else None
         if pooler and self.pooler_is_trained:
             activation = self.pooler_activation
             fixed_range = TANH_RANGE if activation is tf.tanh else None
             self.pooler_quantizer = make.quantizer("pooler.input")
             self.pooled_quantizer = make.quantizer("pooler.activated", integer_only=True, fixed_range=fixed_range)
-            self.pooler = make.dense("pooler", config.hidden_size, self.pooler_quantizer, activation=activation)
+            self.pooler = make.dense(
+                "pooler", config.hidden_size, self.pooler_quantizer, activation=activation, has_bias=True
+            )
         connect_quantizers(self)
 
     def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
@@ -139,6 +142,8 @@ class Encoder(keras.layers.Layer):
             attentions += (probabilities,)
         hidden_states += (x,)
         capture("encoder", (hidden_states, attentions))
+        if self.final_norm is not None:
+            x = self.final_norm(x, training=training)
         sequence = x if self.layer_mix is None else self.layer_mix(hidden_states)  # (B, S, H)
         pooled = self.pool(sequence, training) if self.pools else None  # (B, H)
         return EncoderOutput(

@@ -10,6 +10,7 @@ from kerasbert.layers.lowering.decomposed_attention import decomposed_attention
 from kerasbert.layers.lowering.options import leading, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.rotary import rotated
 
 # The bias of padding in 8 bits. A larger one would widen the range of the scores; exp(-20) is below one scale of a probability.
 INTEGER_MASK = -20.0
@@ -25,12 +26,15 @@ class SelfAttention(keras.layers.Layer):
         width: W, by default the hidden size.
         separate_values: whether values are computed from a tensor of their own (MobileBERT).
         heads: N of a pruned layer, by default the config's.
+        rotary_base: the base of rotary position embeddings, or None for none.
     """
 
     def __init__(
-        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None
-    ):
+        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None,
+        rotary_base: float | None = None,
+    ):  # fmt: skip
         super().__init__(name=make.name)
+        self.rotary_base = rotary_base
         config, width = make.config, width or make.config.hidden_size
         self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
         # XNNPACK multiplies two activations in 8 bits where the zero point of the second one is 0.
@@ -66,6 +70,8 @@ class SelfAttention(keras.layers.Layer):
             return self.output_dense(self.context(context)), probabilities
         q = self._split(q if lowering.scaled_query else q * self.scale)  # (B, N, S, D)
         k = self._split(self.key(x, training=training))
+        if self.rotary_base is not None:
+            q, k = rotated(q, self.rotary_base), rotated(k, self.rotary_base)
         v = self._split(self.value(values, training=training))
         capture("attention", (q, k, v))
         scores = self.scores(tf.matmul(q, k, transpose_b=True), training=training)  # (B, N, S, S)

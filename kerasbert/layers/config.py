@@ -16,6 +16,24 @@ ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new
 
 
 @dataclass(frozen=True)
+class BlockForm:
+    """The slots of a transformer block. The defaults are those of BERT.
+
+    Attributes:
+        pre_norm: Whether norms read the inputs of attention and feed-forward network, instead of the residual sums. The encoder then has
+            a norm behind its blocks.
+        input_norm: Whether a pre-norm block has a norm before attention; an encoder whose embeddings are normalized may not need the first.
+        gated: Whether the inner activations of the feed-forward network are multiplied by a second projection (Shazeer 2020).
+        rotary_base: The base of rotary position embeddings, which take the place of the position table; None for the table.
+    """
+
+    pre_norm: bool = False
+    input_norm: bool = True
+    gated: bool = False
+    rotary_base: float | None = None
+
+
+@dataclass(frozen=True)
 class EncoderConfig(Record):
     """Sizes and switches of an encoder. The defaults are those of BERT-base.
 
@@ -107,6 +125,16 @@ class EncoderConfig(Record):
     def head_width(self) -> int:
         """Width that attention divides among its heads."""
         return self.hidden_size
+
+    has_biases: ClassVar[bool] = True  # of the Dense layers and norms between ids and the sequence
+
+    def block_form(self, layer: int) -> BlockForm:
+        """Return the slots of a block.
+
+        Args:
+            layer: The number of the block, from 0 on.
+        """
+        return BlockForm()
 
     @property
     def blocks(self) -> int:

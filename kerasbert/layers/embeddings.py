@@ -30,8 +30,9 @@ class Embeddings(keras.layers.Layer):
         config, width = make.config, width or make.config.hidden_size
         self.offset = config.position_offset
         self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
-        self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
-        self.token_type: EmbeddingTable | None = None
+        self.position = self.token_type = None
+        if config.block_form(0).rotary_base is None:
+            self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
             self.position_sum = make.quantizer("positioned", integer_only=True)
@@ -40,7 +41,9 @@ class Embeddings(keras.layers.Layer):
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        x = self.tokens(input_ids, training=training) + self._positions(input_ids)  # (B, S, W)
+        x = self.tokens(input_ids, training=training)  # (B, S, W)
+        if self.position is not None:
+            x = x + self._positions(input_ids, self.position)
         if self.token_type is not None:
             x = self.position_sum(x, training=training) + self.token_type(token_type_ids)
         x = self.norm(self.sum(x, training=training), training=training)
@@ -53,7 +56,7 @@ class Embeddings(keras.layers.Layer):
 
     def edges(self) -> Edges:
         """Declare the tensors that the blocks read."""
-        same_width = self.word.table.shape[1] == self.position.table.shape[1]
+        same_width = self.position is not None and self.word.table.shape[1] == self.position.table.shape[1]
         centers = isinstance(self.norm, LayerNorm)
         writers = [each for each in (self.position, self.token_type, self.token_writer) if each is not None]
         scales = self.sum.equalized and same_width or not centers
@@ -64,12 +67,12 @@ class Embeddings(keras.layers.Layer):
         """Look tokens up: (B, S) -> (B, S, W)."""
         return self.word(input_ids)
 
-    def _positions(self, input_ids: tf.Tensor) -> tf.Tensor:
+    def _positions(self, input_ids: tf.Tensor, table: EmbeddingTable) -> tf.Tensor:
         """Position embeddings: (S, W), (1, S, W) or (B, S, W)."""
         lowering = lowering_options()
         if lowering.positions == "gather":
             ones = tf.ones_like(input_ids)
-            return self.position(tf.cumsum(ones, axis=1) - ones + self.offset)
+            return table(tf.cumsum(ones, axis=1) - ones + self.offset)
         length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        rows = self.position.slice(self.offset, length)
+        rows = table.slice(self.offset, length)
         return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

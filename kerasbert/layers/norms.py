@@ -16,15 +16,15 @@ HALF_SMALLEST = 1e-3
 class Norm(keras.layers.Layer):
     """The base: a scale `gamma` and a shift `beta` of each channel, (H,)."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, has_bias: bool = True):
         super().__init__(name=path.replace(".", "_"))
-        self.path = path
+        self.path, self.has_bias = path, has_bias
 
     def build(self, input_shape: tf.TensorShape) -> None:
         # float32 also under mixed precision: they may be folded into a kernel, whose quantization grid is that of the stored one.
         options = {"dtype": "float32", "experimental_autocast": False}
         self.gamma = self.add_weight("gamma", (input_shape[-1],), initializer="ones", **options)
-        self.beta = self.add_weight("beta", (input_shape[-1],), initializer="zeros", **options)
+        self.beta = self.add_weight("beta", (input_shape[-1],), initializer="zeros", trainable=self.has_bias, **options)
         super().build(input_shape)
 
 
@@ -34,8 +34,8 @@ class LayerNorm(Norm):
     Written out, because Keras' layer becomes operators on (H,) constants in an exported graph.
     """
 
-    def __init__(self, epsilon: float, path: str):
-        super().__init__(path)
+    def __init__(self, epsilon: float, path: str, has_bias: bool = True):
+        super().__init__(path, has_bias)
         self.epsilon = epsilon
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:

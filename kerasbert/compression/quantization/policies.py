@@ -13,6 +13,7 @@ from kerasbert.layers.quantization.policy import QuantizationPolicy
 _STATIC = (
     ("*.feed_forward.input", "dynamic"),
     ("*.feed_forward.intermediate.output", "float"),
+    ("*.feed_forward.gate.output", "float"),
     ("*.feed_forward.hidden", "dynamic"),
     ("*.feed_forward.output_dense.output", "float"),
     ("classifier.input", "dynamic"),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.errors import KerasBertError
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, share_range
 from kerasbert.layers.quantization.edges import Edges, output_quantizer
@@ -35,6 +37,7 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         edges[id(block)] = block.edges(before if alone else None)
         before = edges[id(block)].output
     if integer_part(encoder.policy) is not None:
+        _check_form(encoder.config)
         _equalize(encoder.embeddings, embedded)
         for block in encoder.layers:
             _equalize(block, edges[id(block)])
@@ -44,6 +47,16 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
     encoder.sequence_source = _tie(embedded, edges, calls)
     if encoder.pooler is not None:
         tie_sequence(encoder, encoder.pooler_quantizer)
+
+
+def _check_form(config: EncoderConfig) -> None:
+    form = config.block_form(0)
+    parts = {"pre_norm": form.pre_norm, "gated": form.gated, "rotary_base": form.rotary_base is not None}
+    if others := [name for name, differs in parts.items() if differs]:
+        raise KerasBertError(
+            f"expected blocks of BERT's form for an integer-only policy, received {config.model_type} with {', '.join(others)}; quantize "
+            "without integer_only"
+        )
 
 
 def _tie(embedded: Edges, edges: dict[int, Edges], calls: Iterable[keras.layers.Layer]) -> Source:

@@ -36,12 +36,13 @@ class LayerFactory:
 
     def dense(self, name: str, units: int, input_quantizer: ActivationFakeQuant, **options: Any) -> Dense:
         """Make a Dense layer, see `make_dense`."""
-        options = {"initializer": truncated_normal(self.config), **options}
+        options = {"initializer": truncated_normal(self.config), "has_bias": self.config.has_biases, **options}
         return make_dense(units, input_quantizer, self.policy, self.at(name).path, **options)
 
     def norm(self, name: str, kind: str = "layer_norm", epsilon: float | None = None) -> Norm:
         """Make a norm, by default with the config's epsilon."""
-        return make_norm(kind, epsilon or self.config.layer_norm_eps, self.at(name).path, self.policy)
+        epsilon = epsilon or self.config.layer_norm_eps
+        return make_norm(kind, epsilon, self.at(name).path, self.policy, self.config.has_biases)
 
     def table(self, name: str, rows: int, width: int, integer_only: bool = False) -> EmbeddingTable:
         """Make an embedding table, with `integer_only` one that only integer-only models quantize."""

@@ -154,7 +154,9 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
         return self._scaled(quantize("normal", x * inverse), gamma, training, self.quantizers["normal"])
 
 
-def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None) -> Norm:
+def make_norm(
+    kind: str, epsilon: float, path: str, policy: QuantizationPolicy | None = None, has_bias: bool = True
+) -> Norm:
     """Make the norm that a config's `normalization_type` names, in float or for an integer-only policy.
 
     Raises:
@@ -164,7 +166,7 @@ def make_norm(kind: str, epsilon: float, path: str, policy: QuantizationPolicy |
         raise ValueError(f"expected a norm of {NORMS}, received {kind!r}")
     policy = integer_part(policy)
     if policy is None:
-        return LayerNorm(epsilon, path) if kind == "layer_norm" else NoNorm(path)
+        return LayerNorm(epsilon, path, has_bias) if kind == "layer_norm" else NoNorm(path, has_bias)
     return IntegerLayerNorm(policy, path, epsilon) if kind == "layer_norm" else IntegerNoNorm(policy, path)
 
 

@@ -75,7 +75,8 @@ def keep_outputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarr
     """Keep only these outputs of a Dense layer of the encoder, in `weights`."""
     for name in ("kernel", "bias"):
         path = f"encoder.{dense.path}.{name}"
-        weights[path] = weights[path][..., indices]
+        if path in weights:  # a layer may have no bias
+            weights[path] = weights[path][..., indices]
 
 
 def keep_inputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:

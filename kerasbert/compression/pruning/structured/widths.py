@@ -81,7 +81,8 @@ def prune_feed_forward(
         kept_widths = _ranked_together(share, importance, present, multiple)
     weights = weights_by_path(task)
     for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
-        keep_outputs(weights, network.intermediate, neurons)
+        for layer in network.inner_layers:
+            keep_outputs(weights, layer, neurons)
         keep_inputs(weights, network.output_dense, neurons)
     config, cut = PrunedSizes.of(task.config, head_counts(task), kept_widths)
     return rebuild_task(task, weights, config, cut)

@@ -1,0 +1,20 @@
+"""Rotary position embeddings."""
+
+import numpy as np
+import tensorflow as tf
+
+
+def rotated(x: tf.Tensor, base: float) -> tf.Tensor:
+    """Rotate each pair of channels i and i + D / 2 of queries or keys by position / base^(2 i / D): (B, N, S, D) -> (B, N, S, D).
+
+    The products of rotated queries and keys depend on the distance of their positions alone (Su et al. 2021, section 3.2).
+
+    Args:
+        x: queries or keys.
+        base: the base of the wavelengths, such as 10,000.
+    """
+    size, length = x.shape[-1], x.shape[2] or tf.shape(x)[2]
+    frequencies = tf.constant(base ** (-np.arange(0, size, 2) / size), tf.float32)  # (D / 2,)
+    angles = tf.cast(tf.range(length), tf.float32)[:, tf.newaxis] * tf.concat([frequencies, frequencies], 0)  # (S, D)
+    turned = tf.concat([-x[..., size // 2 :], x[..., : size // 2]], -1)  # by a quarter
+    return x * tf.cast(tf.cos(angles), x.dtype) + turned * tf.cast(tf.sin(angles), x.dtype)
