@@ -1,5 +1,7 @@
 """Rotary position embeddings."""
 
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 
@@ -13,8 +15,10 @@ def rotated(x: tf.Tensor, base: float) -> tf.Tensor:
         x: queries or keys.
         base: the base of the wavelengths, such as 10,000.
     """
-    size, length = x.shape[-1], x.shape[2] or tf.shape(x)[2]
+    size: Any = x.shape[-1]
+    length = x.shape[2] or tf.shape(x)[2]
     frequencies = tf.constant(base ** (-np.arange(0, size, 2) / size), tf.float32)  # (D / 2,)
     angles = tf.cast(tf.range(length), tf.float32)[:, tf.newaxis] * tf.concat([frequencies, frequencies], 0)  # (S, D)
-    turned = tf.concat([-x[..., size // 2 :], x[..., : size // 2]], -1)  # by a quarter
+    first, second = tf.split(x, 2, axis=-1)
+    turned = tf.concat([-second, first], -1)  # by a quarter
     return x * tf.cast(tf.cos(angles), x.dtype) + turned * tf.cast(tf.sin(angles), x.dtype)

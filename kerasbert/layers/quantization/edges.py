@@ -9,7 +9,7 @@ import tf_keras as keras
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 
-Tie = tuple[ActivationFakeQuant, keras.layers.Layer]
+Tie = tuple[ActivationFakeQuant, Any]  # a quantizer, and the layer whose output it reads
 
 
 @dataclass(frozen=True)
