@@ -128,10 +128,10 @@ def test_a_file_computes_what_the_model_computes(model, tiny, tmp_path, recipe):
     assert report.ok, report.table()
 
 
-def test_neurons_of_a_gated_network_are_pruned_together(model):
+def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
     from kerasbert.compression.pruning.structured import prune_feed_forward
 
-    network = prune_feed_forward(model, widths=16, data=None).encoder.layers[0].feed_forward
+    network = prune_feed_forward(model, widths=16, data=tiny.rows(4)).encoder.layers[0].feed_forward
     assert network.gate.kernel.shape == network.intermediate.kernel.shape == (32, 16)
 
 
