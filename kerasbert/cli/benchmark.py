@@ -6,8 +6,9 @@ from typing import Annotated
 from typer import Option
 
 from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import with_options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.data.file_options import FileOptions
 
 Lengths = Annotated[
     list[int] | None, Option("--length", metavar="N", min=1, help="Sequence length in tokens. Repeatable.")
@@ -23,9 +24,13 @@ TimedTexts = Annotated[
 ]
 
 
-@with_options("folder_task", "head", "strict")
+_READING = OptionGroup(FileOptions, without=("label_column", "label_separator", "max_rows"))
+
+
+@with_options("folder_task", "head", "strict", reading=_READING)
 def benchmark(
     model: options.Model,
+    reading: FileOptions,
     length: Lengths = None,
     threads: ThreadCounts = [1],  # noqa: B006 (typer copies it)
     runs: Runs = 50,
@@ -33,17 +38,11 @@ def benchmark(
     data: TimedTexts = None,
     rows: options.Rows = None,
     report: options.Report = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    skip_bad_rows: options.SkipBadRows = False,
 ) -> Result:
     """Measure latency, load time and memory on this machine with batch size 1. A folder is measured as a Keras model.
 
     Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
-    arguments = dict(locals())
     from kerasbert.cli.common.data_files import read_model_data
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.progress import progress
@@ -67,7 +66,7 @@ def benchmark(
     else:
         from kerasbert.export.benchmarking import benchmark as run
 
-        texts = None if data is None else read_model_data(model, data, arguments)
+        texts = None if data is None else read_model_data(model, data, reading)
         with progress("measuring"):
             measured = run(
                 model, lengths=length or None, threads=threads, runs=runs, against=against, data=texts, rows=rows

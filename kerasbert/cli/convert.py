@@ -1,7 +1,7 @@
 """`kerasbert convert`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -9,6 +9,7 @@ from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
+from kerasbert.data.file_options import FileOptions
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
@@ -57,11 +58,15 @@ Inputs = Annotated[
 ]
 
 
-@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig))
+_READING = OptionGroup(FileOptions, without=("label_column", "label_separator", "max_rows"))
+
+
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig), reading=_READING)
 def convert(
     model: options.Folder,
     out: OutFile,
     answering: AnswerConfig,
+    reading: FileOptions,
     recipe: options.Recipe = None,
     target: Target = "cpu",
     length: Length = None,
@@ -71,11 +76,6 @@ def convert(
     min_runtime: MinRuntime = None,
     inputs: Inputs = "ids",
     split_k: SplitK = False,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    skip_bad_rows: options.SkipBadRows = False,
 ) -> Result:
     """Convert a saved model to a .tflite file that contains its vocabulary and labels.
 
@@ -84,7 +84,6 @@ def convert(
 
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
-    arguments = dict(locals())
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.data.sampling import sample_evenly
     from kerasbert.export.backends.client_tools.conversion_note import client_note
@@ -93,7 +92,7 @@ def convert(
 
     recipe, integer_only = _check_options(out, recipe, target, integer_only, split_k)
     lengths = _parse_length(length)
-    examples = None if calibration is None else _calibration_examples(model, calibration, arguments)
+    examples = None if calibration is None else _calibration_examples(model, calibration, reading)
     with progress("loading TensorFlow and the model"):
         from kerasbert.cli.common.models import change_answers
         from kerasbert.tasks.auto import load_task
@@ -175,10 +174,10 @@ def _parse_length(text: str | None) -> int | str | list[int] | None:
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _calibration_examples(model: str, path: Path, arguments: dict[str, Any]) -> list:
+def _calibration_examples(model: str, path: Path, reading: FileOptions) -> list:
     """Return the examples of a file."""
-    from kerasbert.cli.common.data_files import file_options, read_described
+    from kerasbert.cli.common.data_files import read_described
     from kerasbert.cli.common.training_data import load_processor
 
     processor = load_processor(model)
-    return processor.examples(read_described(type(processor), path, file_options(arguments)).x)
+    return processor.examples(read_described(type(processor), path, reading).x)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import with_options
+from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
@@ -47,10 +48,14 @@ _RECIPE = "static_wi8_ai8"
 _CALIBRATION_METHOD = "min-max"
 
 
-@with_options("folder_task", "head", "strict")
+_READING = OptionGroup(FileOptions, without=("max_rows",))
+
+
+@with_options("folder_task", "head", "strict", reading=_READING)
 def diagnose(
     model: options.Folder,
     data: Data,
+    reading: FileOptions,
     recipe: options.Recipe = None,
     integer_only: IntegerOnly = False,
     calibration: Calibration = None,
@@ -58,13 +63,6 @@ def diagnose(
     rows: Rows = 64,
     points: Points = 12,
     plot: Plot = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    label_column: options.LabelColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    label_separator: options.LabelSeparator = None,
-    skip_bad_rows: options.SkipBadRows = False,
 ) -> Result:
     """Find the tensors that lose precision in a quantized model, and their effects on the output.
 
@@ -72,7 +70,6 @@ def diagnose(
 
     Example: kerasbert diagnose runs/mine --recipe static_wi8_ai8 --integer-only --data dev.tsv --plot loss.png
     """
-    arguments = dict(locals())
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.compression import policy_named, range_estimator
     from kerasbert.files.own_files import PLOT
@@ -81,7 +78,7 @@ def diagnose(
         check_out_file(plot, "--plot", PLOT, ending=(".png", ".svg"))
     policy_named(recipe or _RECIPE, integer_only)
     range_estimator(calibration_method or _CALIBRATION_METHOD)
-    table, calibration_table = _read_tables(model, data, calibration, arguments)
+    table, calibration_table = _read_tables(model, data, calibration, reading)
     task = _load_quantized(model, calibration_table, recipe, integer_only, calibration, calibration_method)
     from kerasbert import compression
     from kerasbert.cli.common.diagnosis_text import diagnosis_data, format_diagnosis
@@ -106,16 +103,14 @@ def diagnose(
     return Result(result, blocks)
 
 
-def _read_tables(
-    model: str, data: Path, calibration: Path | None, arguments: dict[str, Any]
-) -> "tuple[Dataset, Dataset]":
+def _read_tables(model: str, data: Path, calibration: Path | None, reading: FileOptions) -> "tuple[Dataset, Dataset]":
     """Read the examples to run and those for calibration."""
     from dataclasses import replace
 
-    from kerasbert.cli.common.data_files import file_options, read_described
+    from kerasbert.cli.common.data_files import read_described
     from kerasbert.cli.common.training_data import load_processor
 
-    kind, reading = type(load_processor(model)), file_options(arguments)
+    kind, reading = type(load_processor(model)), reading
     table = read_described(kind, data, reading)
     return table, read_described(kind, calibration, replace(reading, label_column=None)) if calibration else table
 

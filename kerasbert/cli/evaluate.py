@@ -9,11 +9,11 @@ from typer import Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.data.file_options import FileOptions
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
-    from kerasbert.data.reading import FileOptions
     from kerasbert.processors import Processor
 
 Data = Annotated[
@@ -21,33 +21,30 @@ Data = Annotated[
 ]
 
 
-@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("answers",)))
+_READING = OptionGroup(FileOptions)
+
+
+@with_options(
+    "folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("answers",)), reading=_READING
+)
 def evaluate(
     model: options.Model,
     data: Data,
     answering: AnswerConfig,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    label_column: options.LabelColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    label_separator: options.LabelSeparator = None,
-    skip_bad_rows: options.SkipBadRows = False,
+    reading: FileOptions,
     threads: options.Threads = 1,
-    max_rows: options.MaxRows = None,
 ) -> Result:
     """Compute the metrics of a folder or a .tflite file on labelled data.
 
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
-    arguments = dict(locals())
-    from kerasbert.cli.common.data_files import check_labels, file_options
+    from kerasbert.cli.common.data_files import check_labels
     from kerasbert.cli.common.models import open_model
     from kerasbert.cli.common.progress import progress
     from kerasbert.cli.common.saved_model import read_processor
     from kerasbert.console.tables import Facts
 
-    reading, processor = file_options(arguments), read_processor(model)
+    processor = read_processor(model)
     table = processor and _read(processor, data, reading)
     loaded = open_model(model, threads, answer_settings(answering))
     if table is None:
@@ -63,7 +60,7 @@ def evaluate(
     return Result(result, [metrics, speed])
 
 
-def _read(processor: "Processor", path: Path, reading: "FileOptions") -> "Dataset":
+def _read(processor: "Processor", path: Path, reading: FileOptions) -> "Dataset":
     """Read a table, and check that it has the labels for an evaluation.
 
     Raises:

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
@@ -67,20 +68,18 @@ _ROWS_OF_PART = 4096  # of a file that is predicted in parts
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
 
-@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("unit",)))
+_READING = OptionGroup(FileOptions, without=("label_column", "label_separator"))
+
+
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig, without=("unit",)), reading=_READING)
 def predict(
     model: options.Model,
     answering: AnswerConfig,
+    reading: FileOptions,
     texts: Texts = None,
     pair: Pairs = None,
     choice: Choices = None,
     file: File = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    skip_bad_rows: options.SkipBadRows = False,
-    max_rows: options.MaxRows = None,
     prompt_name: PromptName = None,
     prompt: Prompt = None,
     threads: options.Threads = 1,
@@ -92,7 +91,6 @@ def predict(
 
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
-    arguments = dict(locals())
     from kerasbert.cli.common.models import open_model
     from kerasbert.cli.common.predictions import PartPredictor
     from kerasbert.cli.common.saved_model import read_processor
@@ -109,13 +107,15 @@ def predict(
     def read_parts(processor: "Processor") -> Iterator[Any]:
         """Yield the examples: in parts where they are lines of a file."""
         rows = sys.maxsize if whole else _ROWS_OF_PART
-        if texts == ["-"] or (file is not None and delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES):
-            for lines in _read_lines(file, encoding, max_rows, rows):
+        if texts == ["-"] or (
+            file is not None and reading.delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES
+        ):
+            for lines in _read_lines(file, reading.encoding, reading.max_rows, rows):
                 yield _examples(processor, lines, [], [])
         elif file is None:
             yield _examples(processor, texts or [], pair or [], choice or [])
         else:
-            yield from _read_file(processor, file, arguments, rows)
+            yield from _read_file(processor, file, reading, rows)
 
     processor = read_processor(model)
     if processor:
@@ -133,12 +133,12 @@ def predict(
     return replace(next(results), more=results)
 
 
-def _read_file(processor: "Processor", file: Path, arguments: dict[str, Any], rows: int) -> Iterator[Any]:
+def _read_file(processor: "Processor", file: Path, reading: FileOptions, rows: int) -> Iterator[Any]:
     """Yield the examples of a data file in parts."""
-    from kerasbert.cli.common.data_files import file_options, note_bad_rows
+    from kerasbert.cli.common.data_files import note_bad_rows
 
     before = None
-    for table in processor.read_parts(file, file_options(arguments), rows):
+    for table in processor.read_parts(file, reading, rows):
         if before is not None:
             yield before.x
         before = table

@@ -8,6 +8,7 @@ from typer import Option
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
+from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import list_backends
 from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
@@ -42,24 +43,21 @@ MaxError = Annotated[
 ]
 
 
-@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig))
+_READING = OptionGroup(FileOptions, without=("max_rows",))
+
+
+@with_options("folder_task", "head", "strict", answering=OptionGroup(AnswerConfig), reading=_READING)
 def validate(
     model: options.TFLite,
     against: Against,
     answering: AnswerConfig,
+    reading: FileOptions,
     data: Data = None,
     on: On = ["cpu"],  # noqa: B006 (typer copies it)
     report: options.Report = None,
     rows: options.Rows = None,
     reference_rows: ReferenceRows = None,
     max_error: MaxError = None,
-    text_column: options.TextColumn = None,
-    pair_column: options.PairColumn = None,
-    label_column: options.LabelColumn = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    label_separator: options.LabelSeparator = None,
-    skip_bad_rows: options.SkipBadRows = False,
     threads: options.Threads = 1,
 ) -> Result:
     """Compare a .tflite file with its reference model on each backend. The exit code is 0 only if every check passed.
@@ -70,7 +68,6 @@ def validate(
 
     Example: kerasbert validate model.tflite --against runs/mine --data dev.tsv --on cpu --report report.html
     """
-    arguments = dict(locals())
     from kerasbert.cli.common.data_files import read_model_data
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.progress import progress
@@ -82,7 +79,7 @@ def validate(
     if report is not None:
         check_report_path(report)
         check_out_file(report, "--report", REPORT)
-    table = read_model_data(model, data, arguments) if data else None
+    table = read_model_data(model, data, reading) if data else None
     backends = [name for each in on for name in each.split(",")]
     replaced = _check_answers(model, against, answering)
     with progress("loading the models") as bar, requesting_answers(replaced):

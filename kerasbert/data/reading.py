@@ -1,69 +1,18 @@
 """Readers of data files: one for each kind of example that processors take."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from kerasbert.arguments import check_whole_number
 from kerasbert.data.dataset import Dataset
-from kerasbert.data.delimiters import parse_delimiter
+from kerasbert.data.file_options import FileOptions
 from kerasbert.data.plain_text import open_text
 from kerasbert.data.records import data_suffix, is_tabular
 from kerasbert.data.row_stream import RowStream
 from kerasbert.data.tables import open_rows
 from kerasbert.errors import KerasBertError
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """How files are read, as the options of a command have it.
-
-    Attributes:
-        text_column: Column of the text by name or number, where the file has columns; the prompt's of multiple choice, and the words' of
-            CoNLL, whose columns are numbers.
-        pair_column: Column of the second text.
-        label_column: Column of the label.
-        max_rows: Largest number of examples to read.
-        delimiter: Separator of a table's columns: a character, or comma, semicolon, tab, pipe or space; None detects it.
-        skip_bad_rows: Leave out rows that cannot be read, and count them in the table's `bad`; else the first one raises.
-        encoding: Encoding of the file; None detects UTF-16 by its byte order mark, and is UTF-8 otherwise.
-        label_separator: Character between the labels of a multi-label cell, named as a delimiter is; None detects it.
-    """
-
-    text_column: str | None = None
-    pair_column: str | None = None
-    label_column: str | Sequence[str] | None = None
-    max_rows: int | None = None
-    delimiter: str | None = None
-    skip_bad_rows: bool = False
-    encoding: str | None = None
-    label_separator: str | None = None
-
-    @classmethod
-    def of(cls, options: object | None) -> "FileOptions":
-        """The options that an object has as attributes of the same names, such as a `TrainConfig`; the defaults for None."""
-        if options is None or isinstance(options, cls):
-            return options or cls()
-        return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The columns that are named, under `text`, `pair` and `label`."""
-        named: dict[str, Any] = {"text": self.text_column, "pair": self.pair_column, "label": self.label_column}
-        return {name: column for name, column in named.items() if column is not None}
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """`max_rows`, `skip_bad_rows`, `encoding` and `delimiter`, as the readers take them."""
-        delimiter = None if self.delimiter is None else parse_delimiter(self.delimiter)
-        return {
-            "max_rows": self.max_rows,
-            "skip_bad_rows": self.skip_bad_rows,
-            "encoding": self.encoding,
-            "delimiter": delimiter,
-        }
 
 
 class TextReader:

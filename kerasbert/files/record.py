@@ -56,6 +56,17 @@ def setting(
     return dataclasses.field(default=default, hash=hash, metadata=metadata)
 
 
+def same_setting(record: "type[Record]", name: str) -> Any:
+    """Declare the field of another record again, with its default, bounds and help.
+
+    Args:
+        record: The record that has the field.
+        name: The field's name.
+    """
+    each = next(each for each in dataclasses.fields(record) if each.name == name)
+    return dataclasses.field(default=each.default, metadata=each.metadata)
+
+
 def flag(name: str) -> str:
     """Return the command line option of a field: `--batch-size` for `batch_size`."""
     return "--" + name.replace("_", "-")

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from kerasbert.arguments import check_list
-from kerasbert.data.reading import FileOptions, read_texts
+from kerasbert.data.file_options import FileOptions
+from kerasbert.data.reading import read_texts
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import Record
 from kerasbert.processors.class_metrics import ClassMetrics

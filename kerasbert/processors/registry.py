@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kerasbert.data.reading import FileOptions
+from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import Processor
 
@@ -115,7 +115,7 @@ def read_for(
         data.x[0], data.y[0]
         ```
     """
-    options = FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows, encoding, label_separator)
+    options = FileOptions(text, pair, label, delimiter, encoding, label_separator, skip_bad_rows, max_rows)
     return processor_class(name).read(path, options)
 
 

@@ -1,7 +1,7 @@
 """The settings of question answering as options: `train` stores them in the model, other commands replace those of a model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kerasbert.errors import KerasBertError
@@ -57,15 +57,6 @@ class AnswerConfig(Options):
 
     def check(self) -> None:
         answer_settings(self)
-
-
-def answer_option(name: str) -> Any:
-    """Declare a field of `AnswerConfig` in another config.
-
-    Args:
-        name: The field's name.
-    """
-    return field(default=None, metadata=AnswerConfig.__dataclass_fields__[name].metadata)
 
 
 def answer_settings(config: Any) -> dict[str, Any]:

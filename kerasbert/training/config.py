@@ -5,26 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
-from kerasbert.files.record import Options, flag, setting
+from kerasbert.files.record import Options, flag, same_setting, setting
 from kerasbert.files.toml_text import read_toml, toml_value
-from kerasbert.training.answer_options import answer_option, answer_settings, check_answers_questions
+from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
 
 # Help texts that options of other commands share.
-TEXT_COLUMN_HELP = "Column of the text: a name, or a number counted from 0."
-PAIR_COLUMN_HELP = "Column of the second text, for pairs: a name, or a number counted from 0."
-LABEL_COLUMN_HELP = (
-    "Column of the label: a name, or a number from 0. Multi-label: also several columns of 0 and 1, as A,B,C."
-)
-DELIMITER_HELP = "Column separator: one character, or comma, semicolon, tab or pipe. Default: detected."
 HEAD_HELP = "A head of your own: a Python file, and its class or function; see kb.register_head. The file is executed."
-ENCODING_HELP = "Encoding of the data files, such as cp1252. Default: UTF-8, or UTF-16 with a byte order mark."
-LABEL_SEPARATOR_HELP = (
-    "Separator of labels in a multi-label cell: one character, or a name as for --delimiter. Default: detected."
-)
-SKIP_BAD_ROWS_HELP = "Skip rows that cannot be read; report their number and the first three."
-MAX_ROWS_HELP = "Maximum number of rows to read from each file."
 # Shares of the recommended rate with which `quantize` and `prune` train a trained model on.
 QUANTIZATION_SHARE, PRUNING_SHARE = 0.4, 0.6
 RATE_SHARE_HELP = "Peak learning rate of AdamW. Default: {share:g} of the rate that is recommended for the model."
@@ -67,18 +56,18 @@ class TrainConfig(Options):
         "sentence-pairs or next-sentence.",
         "NAME",
     )
-    text_column: str | None = setting(None, TEXT_COLUMN_HELP, "NAME|N")
-    pair_column: str | None = setting(None, PAIR_COLUMN_HELP, "NAME|N")
-    label_column: str | None = setting(None, LABEL_COLUMN_HELP, "NAME|N")
+    text_column: str | None = same_setting(FileOptions, "text_column")
+    pair_column: str | None = same_setting(FileOptions, "pair_column")
+    label_column: str | None = same_setting(FileOptions, "label_column")
     head: str | None = setting(None, HEAD_HELP, "FILE.py:NAME")
     labels: str | None = setting(
         None, "Label names in the order of the outputs. Default: the labels of the training data.", "A,B,..."
     )
-    delimiter: str | None = setting(None, DELIMITER_HELP, "X")
-    encoding: str | None = setting(None, ENCODING_HELP, "NAME")
-    label_separator: str | None = setting(None, LABEL_SEPARATOR_HELP, "X")
-    skip_bad_rows: bool = setting(False, SKIP_BAD_ROWS_HELP, "")
-    max_rows: int | None = setting(None, MAX_ROWS_HELP, at_least=1)
+    delimiter: str | None = same_setting(FileOptions, "delimiter")
+    encoding: str | None = same_setting(FileOptions, "encoding")
+    label_separator: str | None = same_setting(FileOptions, "label_separator")
+    skip_bad_rows: bool = same_setting(FileOptions, "skip_bad_rows")
+    max_rows: int | None = same_setting(FileOptions, "max_rows")
     sequence_length: int | None = setting(
         None,
         "Sequence length in tokens. Default: that of the longest training text, at most 128 (question answering: 384).",
@@ -91,12 +80,12 @@ class TrainConfig(Options):
         choices=("mediapipe", "task-library"),
     )
 
-    no_answer: bool | None = answer_option("no_answer")
-    no_answer_threshold: float | None = answer_option("no_answer_threshold")
-    stride: int | None = answer_option("stride")
-    max_answer_length: int | None = answer_option("max_answer_length")
-    answers: int | None = answer_option("answers")
-    unit: str | None = answer_option("unit")
+    no_answer: bool | None = same_setting(AnswerConfig, "no_answer")
+    no_answer_threshold: float | None = same_setting(AnswerConfig, "no_answer_threshold")
+    stride: int | None = same_setting(AnswerConfig, "stride")
+    max_answer_length: int | None = same_setting(AnswerConfig, "max_answer_length")
+    answers: int | None = same_setting(AnswerConfig, "answers")
+    unit: str | None = same_setting(AnswerConfig, "unit")
 
     epochs: int | None = setting(
         None, "Number of training epochs. Default: as recommended for the model; more for small data.", at_least=1

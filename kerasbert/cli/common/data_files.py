@@ -2,16 +2,14 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from kerasbert.cli.common.progress import note
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.duplicates import find_duplicates
+from kerasbert.data.file_options import FileOptions
 from kerasbert.data.rare_labels import rare_labels
-from kerasbert.data.reading import FileOptions
 from kerasbert.data.splitting import parse_fraction, split
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
@@ -19,16 +17,6 @@ from kerasbert.processors.classification import SingleLabel
 from kerasbert.training.config import TrainConfig
 
 _ROW = re.compile(r"row (\d+)(?=[:,])")
-
-
-def file_options(arguments: Mapping[str, Any]) -> FileOptions:
-    """Return the options for reading files out of a command's arguments.
-
-    Args:
-        arguments: All arguments of the command by name.
-    """
-    names = [field.name for field in fields(FileOptions) if field.name in arguments]
-    return FileOptions(**{name: arguments[name] for name in names})
 
 
 def read_described(kind: type[Processor], path: str | Path, options: FileOptions | TrainConfig) -> Dataset:
@@ -226,13 +214,13 @@ def locate_errors(table: Dataset) -> Iterator[None]:
         raise KerasBertError(message) from error
 
 
-def read_model_data(model: str | Path, path: Path, arguments: Mapping[str, Any]) -> Dataset:
+def read_model_data(model: str | Path, path: Path, reading: FileOptions) -> Dataset:
     """Read a data file for a model, check its labels, and print a line that describes it.
 
     Args:
         model: A `.tflite` file, a saved folder or a hub name.
         path: The data file.
-        arguments: All arguments of the command by name.
+        reading: How it is read.
 
     Raises:
         KerasBertError: When the file cannot be read, or the model does not have one of its labels.
@@ -241,7 +229,7 @@ def read_model_data(model: str | Path, path: Path, arguments: Mapping[str, Any])
     from kerasbert.processors import make_processor
 
     processor = read_processor(model)
-    table = read_described(type(processor or make_processor("single_label")), path, file_options(arguments))
+    table = read_described(type(processor or make_processor("single_label")), path, reading)
     if processor is not None and table.y is not None and processor.needs_labels:
         check_known_labels(processor, table)
     return table

@@ -6,18 +6,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from kerasbert.cli.common.zoo_names import file_or_name, file_path
-from kerasbert.training.config import (
-    DELIMITER_HELP,
-    ENCODING_HELP,
-    HEAD_HELP,
-    LABEL_COLUMN_HELP,
-    LABEL_SEPARATOR_HELP,
-    MAX_ROWS_HELP,
-    PAIR_COLUMN_HELP,
-    SEED_HELP,
-    SKIP_BAD_ROWS_HELP,
-    TEXT_COLUMN_HELP,
-)
+from kerasbert.training.config import HEAD_HELP, SEED_HELP
 
 # Options of several commands that the application itself reads: the annotation and the default by name.
 SHARED = {
@@ -68,15 +57,6 @@ Overwrite = Annotated[
     ),
 ]
 Resume = Annotated[bool, Option("--resume", help="Resume the training that was interrupted in --out.")]
-
-TextColumn = Annotated[str | None, Option(metavar="NAME|N", help=TEXT_COLUMN_HELP)]
-PairColumn = Annotated[str | None, Option(metavar="NAME|N", help=PAIR_COLUMN_HELP)]
-LabelColumn = Annotated[str | None, Option(metavar="NAME|N", help=LABEL_COLUMN_HELP)]
-Delimiter = Annotated[str | None, Option(metavar="X", help=DELIMITER_HELP)]
-Encoding = Annotated[str | None, Option(metavar="NAME", help=ENCODING_HELP)]
-LabelSeparator = Annotated[str | None, Option(metavar="X", help=LABEL_SEPARATOR_HELP)]
-SkipBadRows = Annotated[bool, Option("--skip-bad-rows", help=SKIP_BAD_ROWS_HELP)]
-MaxRows = Annotated[int | None, Option(metavar="N", min=1, help=MAX_ROWS_HELP)]
 
 Seed = Annotated[int, Option(metavar="N", min=0, help=SEED_HELP)]
 Recipe = Annotated[

@@ -187,7 +187,7 @@ def test_objectives_have_one_list_of_names():
 )
 def test_rows_with_bad_labels_are_skipped_too(tmp_path, capsys, problem, bad, message):
     from kerasbert.cli.common.data_files import read_described
-    from kerasbert.data.reading import FileOptions
+    from kerasbert.data.file_options import FileOptions
     from kerasbert.processors import processor_class
 
     path = tmp_path / "a.tsv"
