@@ -40,6 +40,10 @@ class FileOptions(Options):
     max_rows: int | None = setting(None, "Maximum number of rows to read from each file.", at_least=1)
 
     @classmethod
+    def label(cls, name: str) -> str:
+        return f"`{name.removesuffix('_column')}=`"  # the argument of the readers; commands show their option
+
+    @classmethod
     def of(cls, options: object | None) -> "FileOptions":
         """The options that an object has as attributes of the same names, such as a `TrainConfig`; the defaults for None."""
         if options is None or isinstance(options, cls):

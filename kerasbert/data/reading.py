@@ -118,7 +118,7 @@ def read_batches(
             task.predict(part)
         ```
     """
-    options = FileOptions(text, pair, label, max_rows, delimiter, skip_bad_rows, encoding)
+    options = FileOptions(text, pair, label, delimiter, encoding, skip_bad_rows=skip_bad_rows, max_rows=max_rows)
     reader = read_texts if is_tabular(Path(path), delimiter) else read_plain_texts
     return reader.parts(path, options, rows)
 
