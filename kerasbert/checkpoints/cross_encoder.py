@@ -60,7 +60,7 @@ def read_classifier(config: Mapping[str, Any], folder: Path, longest: int) -> di
     is_single = problem == "regression"
     if source is None and not (is_single and config.get("problem_type") != "regression"):
         return settings
-    settings |= read_length(folder, longest, is_complete=True, keys=sentence_keys.CROSS_ENCODER_TRANSFORMER)
+    settings |= read_length(folder, longest, is_complete=True, kind=sentence_keys.CrossEncoderTransformer)
     activation = _ACTIVATIONS.get(str(path)) if path is not None else "sigmoid" if is_single else "identity"
     if activation is None:
         expected = f"an activation of {' or '.join(_PATHS.values())}"

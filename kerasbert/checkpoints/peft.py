@@ -7,8 +7,9 @@ of new heads. Source of names and scales: PEFT 0.21 (`tuners/lora`).
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from kerasbert.checkpoints.messages import display_name, first_three, mismatch, 
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.known_keys import KnownKeys
+from kerasbert.files.record import Record, setting
 from kerasbert.model_names import shipped_model
-from kerasbert.values import is_number
 
 ADAPTER_FILE = "adapter_config.json"
 _WEIGHTS = ("adapter_model.safetensors", "adapter_model.bin")
@@ -32,8 +33,7 @@ _ENDINGS = {
 }
 _LABEL_KEYS = ("id2label", "label2id", "problem_type", "num_labels")
 _NO = (False, None)
-_KEYS = KnownKeys(
-    used=frozenset({"base_model_name_or_path", "lora_alpha", "alpha_pattern", "use_rslora"}),
+_OTHERS = KnownKeys(
     harmless=frozenset(
         """
         auto_mapping bias ensure_weight_tying eva_config exclude_modules inference_mode layers_pattern layers_to_transform lora_dropout
@@ -56,6 +56,29 @@ _KEYS = KnownKeys(
         ),
     },
 )
+
+
+@dataclass(frozen=True)
+class _Settings(Record):
+    """The settings of adapter_config.json that change the merged weights."""
+
+    others: ClassVar[KnownKeys | None] = _OTHERS
+    advice: ClassVar[str] = "correct it, or merge it with PEFT's merge_and_unload first"
+
+    base_model_name_or_path: object = None
+    lora_alpha: float | None = setting(None, at_least=-1e9, at_most=1e9)
+    alpha_pattern: dict[str, float] | None = setting(None, at_least=-1e9, at_most=1e9)
+    use_rslora: bool | None = None
+
+    def check(self) -> None:
+        plain = all(map(_PLAIN.fullmatch, self.alpha_pattern or ()))
+        self.expect(plain, "alpha_pattern", "with names without wildcards")
+
+    def alpha(self, module: str) -> float | None:
+        """Return a layer's `lora_alpha`: the first pattern that is the end of its name decides."""
+        patterns = self.alpha_pattern or {}
+        found = (value for name, value in patterns.items() if f".{module}".endswith(f".{name}"))
+        return next(found, self.lora_alpha)
 
 
 def is_adapter(folder: str | os.PathLike) -> bool:
@@ -97,7 +120,7 @@ def adapted_config(base: Mapping[str, Any], folder: str | os.PathLike) -> dict[s
     """
     path = Path(folder, ADAPTER_FILE)
     settings = _read_settings(Path(folder))
-    _KEYS.check({"peft_type": None, **settings}, path, "merge it with PEFT's merge_and_unload first")
+    _Settings.from_dict({"peft_type": None, **settings}, path)
     ending = _ENDINGS.get(str(settings.get("task_type")))
     if ending is None:
         return dict(base)
@@ -121,7 +144,8 @@ def adapted_tensors(
         KerasBertError: When the adapter has tensors that are unknown, or do not fit the base model.
     """
     folder = Path(folder)
-    settings, (path, tensors) = _read_settings(folder), _read_weights(folder)
+    settings = _Settings.from_dict(_read_settings(folder), folder / ADAPTER_FILE)
+    path, tensors = _read_weights(folder)
     merged, prefix = dict(base), ARCHITECTURES[model_type].prefix
     factors: dict[str, dict[str, np.ndarray]] = {}
     for source, tensor in tensors.items():
@@ -146,27 +170,18 @@ def adapted_tensors(
     return merged
 
 
-def _change(path: Path, module: str, pair: Mapping[str, np.ndarray], settings: Mapping[str, Any]) -> np.ndarray:
+def _change(path: Path, module: str, pair: Mapping[str, np.ndarray], settings: _Settings) -> np.ndarray:
     """Return what the factors add to a kernel, `(out, in)`."""
     down, up = pair.get("A"), pair.get("B")
     if down is None or up is None or down.ndim != 2 or up.ndim != 2 or down.shape[0] != up.shape[1] or not len(down):
         received = ", ".join(f"{name} {factor.shape}" for name, factor in sorted(pair.items()))
         raise mismatch(path, f"two factors that fit, of {display_name(module)}", received, "get the adapter again")
     rank = down.shape[0]
-    scale = _alpha(path, module, settings) / (rank**0.5 if settings.get("use_rslora") else rank)
+    alpha = settings.alpha(module)
+    if alpha is None:
+        raise mismatch(path.with_name(ADAPTER_FILE), "lora_alpha", "none", "add it")
+    scale = alpha / (rank**0.5 if settings.use_rslora else rank)
     return scale * (up.astype(np.float64) @ down.astype(np.float64))
-
-
-def _alpha(path: Path, module: str, settings: Mapping[str, Any]) -> float:
-    """Return a layer's `lora_alpha`: the first pattern that is the end of its name decides."""
-    patterns = settings.get("alpha_pattern") or {}
-    if not isinstance(patterns, dict) or not all(map(_PLAIN.fullmatch, patterns)):
-        raise mismatch(path, "an alpha_pattern of names without wildcards", short_repr(patterns), "merge it with PEFT")
-    found = (value for name, value in patterns.items() if f".{module}".endswith(f".{name}"))
-    alpha = next(found, settings.get("lora_alpha"))
-    if not is_number(alpha, -1e9, 1e9):
-        raise mismatch(path, "lora_alpha as a number", short_repr(alpha), f"correct {ADAPTER_FILE}")
-    return float(alpha)
 
 
 def _known_name(name: str, base: Mapping[str, Any], prefix: str) -> str:

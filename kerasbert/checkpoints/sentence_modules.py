@@ -67,11 +67,9 @@ def root_folder(folder: Path) -> Path:
 
 
 def _module(entry: dict, path: Path) -> Module:
-    kind, place = entry.get("type"), entry.get("path")
-    if not isinstance(kind, str) or not isinstance(place, str):
-        raise mismatch(path, "the type and the path of each module as texts", short_repr(entry), "correct the file")
+    module = sentence_keys.ModuleEntry.from_dict(entry, path)
+    kind, place = module.type, module.path
     if place and not _FOLDER_NAME.fullmatch(place):
         raise mismatch(path, "the path of a module as a folder's name", short_repr(place), "correct the file")
-    sentence_keys.MODULE.check(entry, path)
     # The path of a class: `sentence_transformers.models.Pooling` before 5.4, longer ones since.
     return Module(kind.rpartition(".")[2] if kind.startswith(_PACKAGE) else kind, path.parent / place)

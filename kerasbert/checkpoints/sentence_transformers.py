@@ -14,9 +14,7 @@ from kerasbert.checkpoints.sentence_modules import MODULES_FILE, Module, read_mo
 from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
-from kerasbert.files.known_keys import KnownKeys
 from kerasbert.processors.prompts import checked_prompts
-from kerasbert.values import is_real
 
 KERNEL = "2_Dense.linear.weight"  # the tensors of the Dense module, beside those of the encoder
 BIAS = "2_Dense.linear.bias"
@@ -29,8 +27,6 @@ _TRANSFORMER_CONFIGS = (
 )
 _POOLING_FOLDER, _DENSE_FOLDER = "1_Pooling", "2_Dense"
 _CONFIG_FILE, _TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
-# Names of `projection_activation=` by the paths that sentence-transformers writes.
-_ACTIVATIONS = {"torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.activation.Tanh": "tanh"}
 _KINDS = ("Transformer", "Pooling", "Dense", "Normalize")  # in the order in which a model may have them
 _ADVICE = "load another model"
 
@@ -138,7 +134,7 @@ def write_modules(
     modes = {flag: name == pooling for name, flag in POOLING_FLAGS.items() if name in ("mean", "cls", "max", pooling)}
     _write(folder / _POOLING_FOLDER / _CONFIG_FILE, {"word_embedding_dimension": hidden_size, **modes})
     if dimensions is not None:
-        paths = {name: path for path, name in _ACTIVATIONS.items()}
+        paths = {name: path for path, name in sentence_keys.ACTIVATIONS.items()}
         sizes = {"in_features": hidden_size, "out_features": dimensions}
         options = {"bias": projection_bias, "activation_function": paths[projection_activation]}
         _write(folder / _DENSE_FOLDER / _CONFIG_FILE, {**sizes, **options})
@@ -190,19 +186,11 @@ def _read_dense(path: Path, hidden_size: object) -> dict[str, Any]:
     """Return width, bias and activation of a Dense module."""
     if not path.is_file():
         raise mismatch(path.parent, f"{path.name} in it", "none", "is the folder complete?")
-    config = read_json_object(path)
-    sentence_keys.DENSE.check(config, path, _ADVICE)
-    width = config.get("out_features")
-    if type(width) is not int or width < 1 or config.get("in_features") != hidden_size:
-        received = short_repr({name: config.get(name) for name in ("in_features", "out_features")})
-        raise mismatch(path, f"in_features of {hidden_size} and a positive out_features", received, "correct the file")
-    # The module's own defaults are a bias and Tanh.
-    bias, activation = config.get("bias", True), config.get("activation_function", "torch.nn.modules.activation.Tanh")
-    if not isinstance(bias, bool):
-        raise mismatch(path, "bias as true or false", short_repr(bias), "correct the file")
-    if activation not in tuple(_ACTIVATIONS):
-        raise mismatch(path, f"an activation_function of {', '.join(_ACTIVATIONS)}", short_repr(activation), _ADVICE)
-    settings = {"dimensions": width, "projection_bias": bias, "projection_activation": _ACTIVATIONS[activation]}
+    module = sentence_keys.DenseModule.from_dict(read_json_object(path), path)
+    if module.in_features != hidden_size:
+        raise mismatch(path, f"in_features of {hidden_size}", str(module.in_features), "correct the file")
+    activation = sentence_keys.ACTIVATIONS[module.activation_function]
+    settings = {"dimensions": module.out_features, "projection_bias": module.bias, "projection_activation": activation}
     return {name: value for name, value in settings.items() if value not in (False, "identity")}
 
 
@@ -210,20 +198,19 @@ def _read_model(path: Path, is_normalized: bool) -> dict[str, Any]:
     """Return `prompts` and `default_prompt_name`, where there are any."""
     if not path.is_file():
         return {}
-    config = read_json_object(path)
-    sentence_keys.MODEL.check(config, path, _ADVICE)
-    similarity = config.get("similarity_fn_name")
+    model = sentence_keys.SentenceModel.from_dict(read_json_object(path), path)
+    similarity = model.similarity_fn_name
     if similarity not in (None, "cosine", "cos_sim") and not (similarity == "dot" and is_normalized):
         unknown(
             path,
             "the similarity function cosine",
             f"similarity_fn_name {similarity!r:.40}; texts are compared by cosine",
         )
-    prompts = config.get("prompts") or {}
+    prompts: Any = model.prompts or {}
     if isinstance(prompts, dict):  # null is an empty prompt
         prompts = {name: "" if text is None else text for name, text in prompts.items()}
     try:
-        prompts, default = checked_prompts(prompts, config.get("default_prompt_name"))
+        prompts, default = checked_prompts(prompts, model.default_prompt_name)
     except KerasBertError as error:
         raise KerasBertError(f"{path}: {error}") from None
     if not prompts or not any(prompts.values()):  # sentence-transformers writes empty prompts to every folder
@@ -242,7 +229,10 @@ def _check_names(tensors: Mapping[str, np.ndarray], folder: Path) -> None:
 
 
 def read_length(
-    folder: Path, longest: int, is_complete: bool, keys: KnownKeys = sentence_keys.TRANSFORMER
+    folder: Path,
+    longest: int,
+    is_complete: bool,
+    kind: type[sentence_keys.TransformerModule] = sentence_keys.TransformerModule,
 ) -> dict[str, Any]:
     """Return `sequence_length` as sentence-transformers finds it: `max_seq_length`, else the tokenizer's `model_max_length`.
 
@@ -250,30 +240,21 @@ def read_length(
         folder: The folder of the encoder.
         longest: The number of tokens that the encoder accepts.
         is_complete: Whether the folder is one of sentence-transformers. Its models take as many tokens as they can without a limit.
-        keys: The keys of the encoder's module.
+        kind: The config of the encoder's module.
 
     Raises:
         KerasBertError: When a file is damaged, or a setting is not supported.
     """
     path, config = _read_transformer_config(folder)
-    if config:
-        keys.check(config, path, _ADVICE)
-    limits = [(path, "max_seq_length", config.get("max_seq_length"))]
-    for name in ("processor_kwargs", "tokenizer_args"):
-        arguments = config.get(name) or {}
-        if not isinstance(arguments, dict):
-            raise mismatch(path, f"{name} as an object", short_repr(arguments), "correct the file")
-        sentence_keys.TOKENIZER_ARGUMENTS.check(arguments, f"{path}: {name}", _ADVICE)
-        limits.append((path, f"{name}.model_max_length", arguments.get("model_max_length")))
+    limits = kind.from_dict(config, path).lengths
     if is_complete and (folder / _TOKENIZER_CONFIG).is_file():
         value = read_json_object(folder / _TOKENIZER_CONFIG).get("model_max_length")
-        limits.append((folder / _TOKENIZER_CONFIG, "model_max_length", value))
-    for where, name, value in limits:
-        if value is None:
-            continue
-        if not is_real(value) or not value >= 1:
-            raise mismatch(where, f"{name} as a positive number", short_repr(value), "correct the file")
-        return {"sequence_length": int(min(value, longest))}
+        arguments = {"model_max_length": value}
+        limits.append(
+            sentence_keys.TokenizerArguments.from_dict(arguments, folder / _TOKENIZER_CONFIG).model_max_length
+        )
+    if (limit := next((each for each in limits if each is not None), None)) is not None:
+        return {"sequence_length": int(min(limit, longest))}
     return {"sequence_length": longest} if is_complete else {}
 
 
