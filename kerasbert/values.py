@@ -9,6 +9,8 @@ from dataclasses import dataclass, is_dataclass
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
+from kerasbert.errors import KerasBertError
+
 INFINITE = math.inf
 _TOO_LARGE = 2**63
 _KINDS = {
@@ -81,25 +83,44 @@ class Rule:
         union = typing.get_origin(self.kind) in (types.UnionType, typing.Union)
         return tuple(kind for kind in (typing.get_args(self.kind) if union else (self.kind,)) if kind is not type(None))
 
+    def check(self, value: Any, name: str, where: object = None, advice: str = "correct it") -> Any:
+        """Return a value as `settled` does, once it is checked.
+
+        Args:
+            value: The value.
+            name: Its name in the message.
+            where: The file that it is from, for the message; None for an argument.
+            advice: What to do about a wrong value.
+
+        Raises:
+            KerasBertError: When it is none of these.
+        """
+        if fault := self.fault(value):
+            place = "" if where is None else f"{where}: "
+            raise KerasBertError(f"{place}expected {name} {fault[0]}, received {fault[1]}; {advice}")
+        return self.settled(value)
+
     def settled(self, value: Any) -> Any:
-        """Return a value as its kind: a float for a whole number, a tuple for a list. Any other value is returned as it is."""
+        """Return a value as its kind: a float for a whole number, a tuple for a list, Python's numbers for NumPy's. Others stay."""
         return repr(value) if self.number_as_text and isinstance(value, float) else _settled(value, self.kind)
 
     def fault(self, value: object) -> tuple[str, str] | None:
         """Return what was expected, such as "as a whole number" or "of at least 1", and what was received; None for a value that fits."""
         found = None if self.number_as_text and isinstance(value, float) else _misfit(value, self.kind)
         if found is not None:
-            return f"as {self.described()}", found
+            return f"as {self.described()} {self._limits()}".rstrip(), found
         if self.choices and value is not None and value not in self.choices:
             return f"as one of {', '.join(map(str, self.choices))}", short_repr(value)
         for number, place in _numbers(value):
             if not self._is_within(number):
-                return self._bounds(number), short_repr(number) + place
+                finite = "" if abs(number) < _TOO_LARGE or not self._is_open else "as a finite number "
+                return (finite + self._limits()).rstrip(), short_repr(number) + place
         return None
 
     def described(self) -> str:
         """Return the kind in words, such as "a whole number"."""
-        return " or ".join(_described(kind) for kind in self.kinds)
+        kinds = [kind for kind in self.kinds if kind is not int or float not in self.kinds]
+        return " or ".join(map(_described, kinds))
 
     def _is_within(self, number: float) -> bool:
         return (
@@ -110,15 +131,20 @@ class Rule:
             and (abs(number) < _TOO_LARGE or self.at_most < INFINITE)
         )
 
-    def _bounds(self, number: float) -> str:
+    def _limits(self) -> str:
+        """Return the bounds in words, such as "of at least 1"; "" without any."""
         low = "" if self.above is None else f"above {self.above}"
         low = low if self.at_least is None else f"of at least {self.at_least}"
+        if self._is_open:
+            return low
         high = f"below {self.below}" if self.below is not None else f"of at most {self.at_most}"
-        if self.below is None and self.at_most >= _TOO_LARGE:
-            return low if abs(number) < _TOO_LARGE and low else f"as a finite number {low}".rstrip()
         if self.at_least is not None:
             return f"from {self.at_least} to {high.removeprefix('of at most ')}"
         return f"{low} and {high}" if low else high
+
+    @property
+    def _is_open(self) -> bool:
+        return self.below is None and self.at_most >= _TOO_LARGE
 
 
 def _parts(kind: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -142,6 +168,8 @@ def _settled(value: Any, kind: Any) -> Any:
     origin, items = _parts(fitting)
     if origin is float:
         return _as_float(value)
+    if origin is int:
+        return int(value)
     if origin is dict and items:
         return {key: _settled(item, items[1]) for key, item in value.items()}
     if origin in (list, tuple):
@@ -173,7 +201,7 @@ def _misfit_of_one(value: Any, kind: Any) -> str | None:
 
 
 def _is_of(value: object, origin: Any) -> bool:
-    accepted = {float: (int, float), tuple: (list, tuple), dict: Mapping, Any: object}.get(origin, origin)
+    accepted = {int: Integral, float: Real, tuple: (list, tuple), dict: Mapping, Any: object}.get(origin, origin)
     return isinstance(value, accepted) and not (isinstance(value, bool) and origin in (int, float))
 
 
@@ -192,7 +220,8 @@ def _numbers(value: object) -> list[tuple[float, str]]:
     """Return the numbers of a value, each with its place in words."""
     if isinstance(value, Mapping):
         return [(item, f" for {key!r}") for key, item in value.items() if is_real(item)]
-    return [(item, "") for item in (value if isinstance(value, list | tuple) else (value,)) if is_real(item)]
+    items = value if isinstance(value, list | tuple) else (value,)
+    return [(item, "") for item in items if not isinstance(item, str) and is_real(item)]
 
 
 def _as_float(value: float) -> float:

@@ -18,7 +18,7 @@ from kerasbert.checkpoints.messages import display_name, first_three, mismatch, 
 from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.known_keys import KnownKeys
-from kerasbert.files.record import Record, setting
+from kerasbert.files.record import Record
 from kerasbert.model_names import shipped_model
 
 ADAPTER_FILE = "adapter_config.json"
@@ -66,8 +66,8 @@ class _Settings(Record):
     advice: ClassVar[str] = "correct it, or merge it with PEFT's merge_and_unload first"
 
     base_model_name_or_path: object = None
-    lora_alpha: float | None = setting(None, at_least=-1e9, at_most=1e9)
-    alpha_pattern: dict[str, float] | None = setting(None, at_least=-1e9, at_most=1e9)
+    lora_alpha: float | None = None
+    alpha_pattern: dict[str, float] | None = None
     use_rslora: bool | None = None
 
     def check(self) -> None:

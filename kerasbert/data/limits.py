@@ -1,7 +1,6 @@
 """The limit on the number of examples that a reader takes."""
 
-from kerasbert.errors import KerasBertError
-from kerasbert.values import is_whole_number
+from kerasbert.values import Rule
 
 
 def check_max_rows(max_rows: int | None) -> None:
@@ -13,8 +12,4 @@ def check_max_rows(max_rows: int | None) -> None:
     Raises:
         KerasBertError: When it is not a whole number of at least 1.
     """
-    if max_rows is None or is_whole_number(max_rows, 1):
-        return
-    raise KerasBertError(
-        f"expected max_rows of at least 1, received {max_rows!r}; give a whole number, or None for all rows"
-    )
+    Rule(int | None, at_least=1).check(max_rows, "max_rows", advice="give a whole number, or None for all rows")

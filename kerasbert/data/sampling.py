@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.errors import KerasBertError
-from kerasbert.values import is_whole_number
+from kerasbert.values import Rule
 
 
 def spread(rows: int, count: int | None) -> np.ndarray:
@@ -24,8 +23,7 @@ def spread(rows: int, count: int | None) -> np.ndarray:
     """
     if count is None:
         return np.arange(rows)
-    if not is_whole_number(count, 1):
-        raise KerasBertError(f"expected a number of rows of at least 1, or None for all, received {count!r}")
+    Rule(int, at_least=1).check(count, "a number of rows", advice="give a whole number, or None for all")
     return np.arange(rows) if count >= rows else np.linspace(0, rows - 1, count).round().astype(int)
 
 

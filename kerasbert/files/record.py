@@ -101,10 +101,7 @@ class Record:
 
     def __post_init__(self) -> None:
         for name, rule in rules(type(self)).items():
-            value = getattr(self, name)
-            if fault := rule.fault(value):
-                raise KerasBertError(f"expected {self.label(name)} {fault[0]}, received {fault[1]}; {self.advice}")
-            object.__setattr__(self, name, rule.settled(value))
+            object.__setattr__(self, name, rule.check(getattr(self, name), self.label(name), advice=self.advice))
         self.check()
 
     @classmethod
@@ -152,9 +149,7 @@ class Record:
         for key in values.keys() & names.keys():
             rule = rules(cls)[names[key]]
             value = _nested(values[key], rule.kinds, f"{where}, {key}", refuses)
-            if fault := rule.fault(value):
-                raise KerasBertError(f"{where}: expected {key} {fault[0]}, received {fault[1]}; {cls.advice}")
-            given[names[key]] = rule.settled(value)
+            given[names[key]] = rule.check(value, key, where, cls.advice)
         return given
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.factory import LayerFactory
-from kerasbert.values import is_whole_number
+from kerasbert.values import Rule
 
 _DEVIATION = 1e-2  # of both kernels at first, as in the main experiments of Houlsby et al. 2019
 
@@ -60,8 +59,7 @@ def check_size(size: int | None) -> None:
     Raises:
         KerasBertError: when the size is not a whole number of at least 1.
     """
-    if size is not None and not (isinstance(size, int) and is_whole_number(size, 1)):
-        raise KerasBertError(f"expected adapters as a whole number of at least 1, such as 64, received {size!r}")
+    Rule(int | None, at_least=1).check(size, "adapters", advice="pass a whole number, such as 64")
 
 
 def _near_zero() -> keras.initializers.Initializer:

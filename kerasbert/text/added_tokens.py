@@ -10,7 +10,7 @@ from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import Vocabulary
-from kerasbert.values import is_whole_number
+from kerasbert.values import Rule, is_whole_number
 
 AddedTokens = Mapping[str, tuple[int | None, Mapping]]  # token -> its id, and its `AddedToken` fields
 
@@ -101,10 +101,8 @@ def parse_added_token(token: object, path: str | os.PathLike, *, numbered: bool 
         )
         raise KerasBertError(f"{path}: expected {expected}, received {str(token)[:100]}")
     ADDED_TOKEN.check(fields, f"{path}: the added token {content!r}")
-    if wrong := next((name for name in _FLAGS if not isinstance(fields.get(name) or False, bool)), None):
-        raise KerasBertError(
-            f"{path}: expected {wrong} of {content!r} as true or false, received {str(fields[wrong])[:100]}"
-        )
+    for name in _FLAGS:
+        Rule(bool | None).check(fields.get(name), f"{name} of {content!r}", path)
     return number if numbered else None, fields
 
 

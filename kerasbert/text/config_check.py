@@ -1,9 +1,9 @@
 """Validation of a tokenizer's config that was read from a file, before it is passed to the constructor."""
 
-import sys
 from collections.abc import Collection, Mapping
 
 from kerasbert.errors import KerasBertError
+from kerasbert.text.tokenizer_files import MAX_LENGTH
 from kerasbert.values import Rule
 
 _ADDED_TOKEN_FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
@@ -24,13 +24,11 @@ def check_config(config: Mapping, kind: str, known: Collection[str], flags: Coll
     if unknown := sorted(str(name) for name in config.keys() - set(known)):
         raise KerasBertError(f"expected settings of a {kind} tokenizer, received {unknown[0]!r}")
     for name, value in config.items():
-        fault = _rule(name, flags).fault(value)
-        if fault is None and name == "added_tokens":
-            fault = (
-                None if all(map(_is_added_token, value)) else ("as a list of objects with content", str(value)[:100])
+        _rule(name, flags).check(value, f"{name} of a tokenizer")
+        if name == "added_tokens" and not all(map(_is_added_token, value)):
+            raise KerasBertError(
+                f"expected {name} of a tokenizer as a list of objects with content, received {str(value)[:100]}; correct it"
             )
-        if fault is not None:
-            raise KerasBertError(f"expected {name} of a tokenizer {fault[0]}, received {fault[1]}; correct it")
 
 
 def _rule(name: str, flags: Collection[str]) -> Rule:
@@ -40,7 +38,7 @@ def _rule(name: str, flags: Collection[str]) -> Rule:
     if name == "added_tokens":
         return Rule(tuple[Mapping, ...])
     if name == "model_max_length":
-        return Rule(float | None, above=0, at_most=sys.float_info.max)
+        return MAX_LENGTH
     return Rule(str | None if name.endswith("_token") else bool | None if name in flags else object)
 
 

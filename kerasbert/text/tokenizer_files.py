@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_bounded, read_json_object
-from kerasbert.values import is_real
+from kerasbert.values import Rule
 
 VOCABULARY = "vocab.txt"
 SENTENCEPIECE = "spiece.model"
@@ -32,6 +33,9 @@ BERT_SPECIAL_TOKENS = {
     "mask_token": "[MASK]",
 }
 MAX_BYTES = 16 << 20  # of a vocabulary or model; XLM-RoBERTa's model of 250,000 pieces has 5 MB
+MAX_LENGTH = Rule(
+    int | float | None, above=0, at_most=sys.float_info.max
+)  # of `model_max_length`, which is 1e30 in many files
 ADDED_TOKEN_FIELDS = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False, "special": True}
 
 
@@ -139,28 +143,15 @@ def read_settings(folder: "TokenizerFolder", flags: Mapping[str, str]) -> dict[s
     special = {**folder.special_map, **config}
     settings: dict[str, Any] = {}
     for key, name in flags.items():
-        if config.get(key) is None:
-            continue
-        if not isinstance(config[key], bool):
-            raise KerasBertError(f"expected {key} in {path} to be true or false, received {config[key]!r}")
-        settings[name] = config[key]
+        settings[name] = Rule(bool | None).check(config.get(key), key, path)
     for role in SPECIAL_TOKENS:
         token = special.get(role)
         if isinstance(token, dict):  # a serialized AddedToken
             token = token.get("content")
-        if token is None:
-            continue
-        if not isinstance(token, str):
-            raise KerasBertError(f"expected {role} in {path} to be a string, received {token!r}")
-        settings[role] = token
+        settings[role] = Rule(str | None).check(token, role, path)
     max_length = config.get("model_max_length", config.get("max_len"))  # the second name is that of transformers 2
-    if max_length is not None:
-        if not is_real(max_length) or not max_length > 0:
-            raise KerasBertError(
-                f"expected model_max_length in {path} to be a positive number, received {max_length!r}"
-            )
-        settings["model_max_length"] = max_length
-    return settings
+    settings["model_max_length"] = MAX_LENGTH.check(max_length, "model_max_length", path)
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def write_json(path: Path, content: Mapping) -> None:

@@ -17,6 +17,7 @@ from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import parse_added_token
 from kerasbert.text.sentencepiece_model import build_model
 from kerasbert.text.tokenizer_json_keys import check_tokenizer_json, components
+from kerasbert.values import Rule
 
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
 
@@ -65,13 +66,9 @@ def _check_settings(settings: Mapping, path: Path) -> None:
     """Check the settings that are copied from the file: flags are Boolean, names of tokens are texts."""
     for name, value in settings.items():
         if name.endswith("_token"):
-            valid, expected = isinstance(value, str), "a token"
+            Rule(str).check(value, name, path)
         elif name in _FLAGS:
-            valid, expected = isinstance(value, bool) or (value is None and name == "strip_accents"), "true or false"
-        else:
-            continue
-        if not valid:
-            raise _unsupported(path, name, value, expected)
+            Rule(bool | None if name == "strip_accents" else bool).check(value, name, path)
 
 
 def _infer_type(model: Mapping) -> str:

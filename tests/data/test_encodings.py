@@ -129,5 +129,5 @@ def test_a_table_in_a_json_document_is_refused_with_advice(tmp_path):
 @pytest.mark.parametrize("read", [read_table, read_text, read_conll, read_squad, read_choices])
 def test_max_rows_is_a_whole_number(tmp_path, read, max_rows):
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
-    with pytest.raises(KerasBertError, match=f"expected max_rows of at least 1, received {max_rows!r}"):
+    with pytest.raises(KerasBertError, match=f"expected max_rows .*received {max_rows!r}; give a whole number"):
         read(tmp_path / "a.jsonl", max_rows=max_rows)

@@ -32,7 +32,9 @@ def test_as_many_rows_are_chosen_as_were_asked_for():
 
 @pytest.mark.parametrize("count", [0, -1, True, 2.5, "3"])
 def test_other_counts_are_refused(count):
-    with pytest.raises(KerasBertError, match=f"at least 1, or None for all, received {count!r}"):
+    with pytest.raises(
+        KerasBertError, match=f"of at least 1, received {count!r}; give a whole number, or None for all"
+    ):
         spread(5, count)
 
 

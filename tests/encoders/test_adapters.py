@@ -218,7 +218,7 @@ def test_a_plain_checkpoint_gets_new_ones(tiny, tmp_path):
     assert encoder.options == {"adapters": SIZE, "layer_mix": True}
     task = TextClassifier.from_pretrained(folder, adapters=SIZE)
     assert task.encoder.options == {"adapters": SIZE}
-    with pytest.raises(KerasBertError, match="whole number of at least 1, such as 64, received 0"):
+    with pytest.raises(KerasBertError, match="adapters of at least 1, received 0; pass a whole number, such as 64"):
         kb.load_encoder(folder, adapters=0)
     loaded = values(task)
     for path, value in values(model).items():

@@ -134,7 +134,7 @@ def template(single=None, pair=None, ids=(2, 3)):
         ({"truncation": {"direction": "Left"}}, "truncation: expected direction 'Right'"),
         (
             {"added_tokens": [{"id": 5, "content": "a", "lstrip": "false"}]},
-            "expected lstrip of 'a' as true or false, received false",
+            "expected lstrip of 'a' as true or false, received 'false'",
         ),
     ],
 )

@@ -34,8 +34,8 @@ def test_reading_toml_returns_only_its_settings(tmp_path):
     ("content", "message"),
     [
         ("epoch = 3", "expected the name of a setting, received 'epoch'; did you mean epochs\\?"),
-        ('epochs = "3"', "expected epochs as a whole number, received '3'"),
-        ("epochs = true", "as a whole number, received True"),
+        ('epochs = "3"', "expected epochs as a whole number of at least 1, received '3'"),
+        ("epochs = true", "as a whole number of at least 1, received True"),
         ("epochs = 1.5", "as a whole number"),
         ("seed = [1]", "as a whole number"),
         ("layer_mix = 1", "as true or false"),

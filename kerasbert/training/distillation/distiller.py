@@ -18,7 +18,7 @@ from kerasbert.training.distillation.dataset import DistillationDataset, same_to
 from kerasbert.training.distillation.forward_features import forward_features
 from kerasbert.training.distillation.objective import Objective
 from kerasbert.training.distillation.teacher import TeacherRunner
-from kerasbert.values import is_number
+from kerasbert.values import Rule
 
 LABEL_WEIGHT = 0.5  # the default with labels
 
@@ -264,8 +264,7 @@ def _check_weights(objectives: Sequence[Objective], label_weight: float) -> None
         or not all(isinstance(objective, Objective) for objective in objectives)
     ):
         raise KerasBertError(f"expected objectives as a list of Objective, one or more, received {objectives!r}")
-    if not is_number(label_weight, 0):
-        raise KerasBertError(f"expected a label_weight of at least 0, received {label_weight!r}")
+    Rule(float, at_least=0).check(label_weight, "a label_weight")
     if not label_weight and not any(objective.weight for objective in objectives):
         raise KerasBertError(
             "expected a weight above 0 of an objective or the labels, received none: nothing would be learned"

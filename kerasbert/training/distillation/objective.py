@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 from kerasbert.training.distillation.forward_features import ForwardFeatures, TeacherTensor
 from kerasbert.training.distillation.layer_maps import LayerMap, layer_map
-from kerasbert.values import is_number
+from kerasbert.values import Rule
 
 TINY = 1e-9  # added to probabilities before the logarithm
 
@@ -48,9 +48,7 @@ class Objective:
     heads: ClassVar[bool] = False
 
     def __init__(self, weight: float = 1.0):
-        if not is_number(weight, 0):
-            raise KerasBertError(f"expected a weight of at least 0 for {type(self).__name__}, received {weight!r}")
-        self.weight = float(weight)
+        self.weight = Rule(float, at_least=0).check(weight, f"a weight of {type(self).__name__}")
         self.paused = False
         self.projections: tuple[keras.layers.Dense, ...] = ()
 

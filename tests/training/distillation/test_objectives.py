@@ -209,7 +209,7 @@ def test_padding_does_not_change_losses(models, kind):
     "make, expected",
     [
         (lambda: SoftLabels(0), "a temperature above 0"),
-        (lambda: SoftLabels(weight=-1), "a weight of at least 0"),
+        (lambda: SoftLabels(weight=-1), "a weight of SoftLabels of at least 0"),
         (lambda: Attentions(measure="cosine"), "a measure of mse, kl"),
         (lambda: AttentionRelations(relations=("head",)), "relations of query, key, value"),
         (lambda: parse_objectives("soft-labels=1,magic=2"), "objectives of soft-labels, .* received 'magic'"),

@@ -14,7 +14,7 @@ from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
-from kerasbert.values import is_number, is_whole_number
+from kerasbert.values import Rule, is_whole_number
 
 
 def rebuild_task(
@@ -107,8 +107,7 @@ def check_fraction(share: float, what: str) -> None:
     Raises:
         KerasBertError: When it is not.
     """
-    if not is_number(share) or not 0 < share < 1:
-        raise KerasBertError(f"expected a share of {what} above 0 and below 1, received {share!r}")
+    Rule(float, above=0, below=1).check(share, f"a share of {what}")
 
 
 def check_exactly_one(**arguments: object) -> None:

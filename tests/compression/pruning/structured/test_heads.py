@@ -150,7 +150,7 @@ def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
     for cut, message in [
         ({"heads": [4]}, "expected heads of the cut as 2 whole numbers from 1 to 4"),
         ({"heads": [4, 5]}, "expected heads of the cut as 2 whole numbers"),
-        ({"heads": [4, True]}, "expected heads as a list of whole numbers, received True as item 1"),
+        ({"heads": [4, True]}, "expected heads as a list of whole numbers of at least 1, received True as item 1"),
         ({"feet": [4, 5]}, "the cut of the encoder: expected the name of a setting, received 'feet'"),
         ({}, "expected heads or intermediate, or both, in the cut"),
         ([4, 3], "kerasbert.json, encoder: expected cut as an object, received"),
