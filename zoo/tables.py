@@ -40,14 +40,13 @@ def rows(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[tuple[st
             model.name,
             "encoder" if model.kind == ENCODER else model.task,
             _quality(model, results),
-            _number(select(results, model=model.name, file="int8", metric=SIZE), 1),
-            _number(select(results, model=model.name, file="int8", metric=LATENCY, data=LATENCY_DATA), 2),
+            *_size_and_latency(results, model.name),
         )
         for model in chosen
     ]
 
 
-def main_results(model: ZooModel, results: Sequence[Result]) -> list[tuple[str, str, str, str]]:
+def main_results(model: ZooModel, results: Sequence[Result]) -> list[tuple[str, ...]]:
     """Return data, metric, value of the float model and value of the int8 file on a CPU: scores of test data, size and latency.
 
     Args:
@@ -87,12 +86,9 @@ def records(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[dict]
             "summary": model.summary,
             "encoder": model.encoder,
         }
-        numbers = {
-            "quality": _quality_results(model, results),
-            "megabytes": select(results, model=model.name, file="int8", metric=SIZE),
-            "milliseconds": select(results, model=model.name, file="int8", metric=LATENCY, data=LATENCY_DATA),
-        }
-        facts |= {name: lines[0].value if lines else None for name, lines in numbers.items()}
+        numbers = (_quality_results(model, results), *_measured(results, model.name))
+        names = ("quality", "megabytes", "milliseconds")
+        facts |= {name: lines[0].value if lines else None for name, lines in zip(names, numbers, strict=True)}
         found.append({**facts, "metric": model.metric, "data": model.data, "path": str(model.path)})
     return found
 
@@ -132,13 +128,9 @@ def encoders_table(results: Sequence[Result]) -> str:
             _score(select(results, model=name, file="float", data=data, metric=metric))
             for data, metric in _ENCODER_SCORES
         ]
-        speed = [
-            each
-            for each in select(results, model=name, file="int8", data=LATENCY_DATA)
-            if each.metric.startswith("speed")
-        ]
-        size = _number(select(results, model=name, file="int8", metric=SIZE), 1)
-        lines.append((name, size, *scores, f"{speed[0].value:.1f}" if speed else _NONE))
+        timed = select(results, model=name, file="int8", data=LATENCY_DATA)
+        speed = _number([each for each in timed if each.metric.startswith("speed")], 1)
+        lines.append((name, _size_and_latency(results, name)[0], *scores, speed))
     return markdown(columns, lines)
 
 
@@ -192,10 +184,8 @@ def published_table(results: Sequence[Result]) -> str:
     for name in dict.fromkeys(entry["model"] for entry in entries):
         own = [entry for entry in entries if entry["model"] == name]
         scores = ", ".join(f"{entry['data']} {float(entry['value']):.3f}" for entry in own)
-        measured = {"model": own[0]["preset"], "file": "dynamic_wi8_afp32"}
-        size = _number(select(results, **measured, metric=SIZE), 1)
-        latency = _number(select(results, **measured, metric=LATENCY, data=LATENCY_DATA), 2)
-        lines.append((name, own[0]["parameters"], scores, size, latency, own[0]["source"]))
+        measured = _size_and_latency(results, own[0]["preset"], "dynamic_wi8_afp32")
+        lines.append((name, own[0]["parameters"], scores, *measured, own[0]["source"]))
     return markdown(columns, lines)
 
 
@@ -231,6 +221,17 @@ def _quality(model: ZooModel, results: Sequence[Result]) -> str:
 def _quality_results(model: ZooModel, results: Sequence[Result]) -> list[Result]:
     """The measurements of the int8 file on XNNPACK, which every machine can repeat."""
     return select(results, model=model.name, file="int8", metric=model.metric, data=model.data, backend="xnnpack")
+
+
+def _measured(results: Sequence[Result], name: str, file: str = "int8") -> tuple[list[Result], list[Result]]:
+    """The measurements of a file's size and latency."""
+    own = select(results, model=name, file=file)
+    return select(own, metric=SIZE), select(own, metric=LATENCY, data=LATENCY_DATA)
+
+
+def _size_and_latency(results: Sequence[Result], name: str, file: str = "int8") -> tuple[str, str]:
+    size, latency = _measured(results, name, file)
+    return _number(size, 1), _number(latency, 2)
 
 
 def _number(found: Sequence[Result], digits: int) -> str:
