@@ -24,6 +24,7 @@ from kerasbert.processors.display import Display
 from kerasbert.processors.features import Features
 from kerasbert.text import Tokenizer
 
+Inputs = dict[str, np.ndarray]  # of a batch: arrays `(batch, length)` by the name of the input
 RawResult = Mapping[str, np.ndarray]  # of one row: arrays by the name of the output
 RawResults = Sequence[RawResult]  # of all rows
 LARGEST = 1 << 20  # whole number of a setting
@@ -233,12 +234,8 @@ class Processor(Record):
         raise NotImplementedError
 
     def corrupt(
-        self,
-        inputs: dict[str, np.ndarray],
-        tokenizer: Tokenizer,
-        random: np.random.Generator,
-        alignment: Sequence[Any] = (),
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        self, inputs: Inputs, tokenizer: Tokenizer, random: np.random.Generator, alignment: Sequence[Any] = ()
+    ) -> tuple[Inputs, np.ndarray]:
         """Mask tokens of a packed batch, for self-supervised processors.
 
         Args:

@@ -10,7 +10,7 @@ import numpy as np
 from kerasbert.data.reading import read_plain_texts
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
-from kerasbert.processors.base import LARGEST, Processor, RawResult, RawResults, concatenate
+from kerasbert.processors.base import LARGEST, Inputs, Processor, RawResult, RawResults, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
@@ -149,12 +149,8 @@ class MaskedWords(Processor):
         return word_numbers(encoded, tokenizer) if self.whole_words else None
 
     def corrupt(
-        self,
-        inputs: dict[str, np.ndarray],
-        tokenizer: Tokenizer,
-        random: np.random.Generator,
-        alignment: Sequence[Any] = (),
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        self, inputs: Inputs, tokenizer: Tokenizer, random: np.random.Generator, alignment: Sequence[Any] = ()
+    ) -> tuple[Inputs, np.ndarray]:
         if self.whole_words and not len(alignment) and splits_words_itself(tokenizer):
             raise KerasBertError(
                 "expected texts for whole_words with a Japanese tokenizer, received packed inputs, which do not show words; give the texts"

@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import metrics
-from kerasbert.processors.base import RawResult, RawResults, check_same_number, concatenate
+from kerasbert.processors.base import Inputs, RawResult, RawResults, check_same_number, concatenate
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.features import IGNORED, Features
@@ -112,12 +112,8 @@ class ReplacedTokens(MaskedWords):
         return [row[:length].astype(np.int32) for row, length in zip(labels, features.lengths, strict=True)]
 
     def corrupt(
-        self,
-        inputs: dict[str, np.ndarray],
-        tokenizer: Tokenizer,
-        random: np.random.Generator,
-        alignment: Sequence[Any] = (),
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        self, inputs: Inputs, tokenizer: Tokenizer, random: np.random.Generator, alignment: Sequence[Any] = ()
+    ) -> tuple[Inputs, np.ndarray]:
         pieces, ids = word_pieces(tokenizer), inputs["input_ids"].copy()
         real = (inputs["attention_mask"] > 0) & ~pieces.is_special(ids)
         others = ids[real]
