@@ -46,7 +46,8 @@ class Findings:
 
 def failure(name: str, expected: str, error: BaseException, advice: str = "correct the head") -> KerasBertError:
     """Return the error of a head whose code has failed."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # Keras puts a line with the layer before the message.
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("Exception enc")]
     received = f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
     return KerasBertError(f"head {name!r}: expected {expected}, received {received}; {advice}")
 
