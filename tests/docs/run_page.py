@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _BLOCK = re.compile(
-    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^>]+) -->\n+ *)?```(?P<language>sh|python)(?: [^\n]*)?\n(?P<code>.*?)^ *```$",
+    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^>]+) -->\n+ *)?```(?P<language>sh|python)(?: title="(?P<title>[^"\n]+)")?(?: [^\n]*)?\n(?P<code>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -28,12 +28,14 @@ class Block(NamedTuple):
         code: The code.
         reason: Why it is not run; None if it is.
         line: Its first line in the page.
+        title: The file that it is, beside being run; None for none.
     """
 
     language: str
     code: str
     reason: str | None
     line: int
+    title: str | None = None
 
 
 def blocks(page: Path) -> list[Block]:
@@ -42,7 +44,7 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for match in _BLOCK.finditer(text):
         code = re.sub(f"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
-        found.append(Block(match["language"], code, match["reason"], text.count("\n", 0, match.start("code")) + 1))
+        found.append(Block(match["language"], code, match["reason"], text.count("\n", 0, match.start("code")) + 1, match["title"]))
     return found
 
 
@@ -55,6 +57,8 @@ def run(page: Path) -> None:
             continue
         print(f"--- {page.name}, line {block.line}", flush=True)
         start = time.monotonic()
+        if block.title:
+            Path(block.title).write_text(block.code, "utf-8")
         if block.language == "sh":
             subprocess.run(["bash", "-e", "-o", "pipefail", "-c", block.code], check=True, env=environment)
         else:
