@@ -1,5 +1,7 @@
 """Runs the commands and the Python code of a page, in the order in which they stand, in one folder.
 
+A block with a title is also written as the file of that name.
+
     python tests/docs/run_page.py docs/guides/train.md FOLDER
 
 Blocks of `sh` run in bash and end with the first command that fails. Blocks of `python` share their names. A block after a line
@@ -15,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _BLOCK = re.compile(
-    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^>]+) -->\n+ *)?```(?P<language>sh|python)(?: title="(?P<title>[^"\n]+)")?(?: [^\n]*)?\n(?P<code>.*?)^ *```$",
+    r"^(?P<indent> *)(?:<!-- not run: (?P<reason>[^>]+) -->\n+ *)?"
+    r'```(?P<language>sh|python)(?: title="(?P<title>[^"\n]+)")?(?: [^\n]*)?\n(?P<code>.*?)^ *```$',
     re.DOTALL | re.MULTILINE,
 )
 
@@ -44,7 +47,11 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for match in _BLOCK.finditer(text):
         code = re.sub(f"^{match['indent']}", "", match["code"], flags=re.MULTILINE)
-        found.append(Block(match["language"], code, match["reason"], text.count("\n", 0, match.start("code")) + 1, match["title"]))
+        found.append(
+            Block(
+                match["language"], code, match["reason"], text.count("\n", 0, match.start("code")) + 1, match["title"]
+            )
+        )
     return found
 
 
