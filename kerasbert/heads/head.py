@@ -34,6 +34,7 @@ class Head(keras.layers.Layer):
         self.input_quantizer = activation_quantizer(policy, f"{path}.input")
         (tie_pooled if reads == "pooled" else tie_sequence)(encoder, self.input_quantizer)
         self.dense = make_dense(outputs, self.input_quantizer, policy, path, initializer=truncated_normal(config))
+        self.built = True  # its layers build themselves
 
     @property
     def kernel(self) -> tf.Variable:
@@ -51,7 +52,7 @@ class Head(keras.layers.Layer):
 
     def logits(self, encoded: EncoderOutput, mask: Any = None, training: bool | None = None) -> tf.Tensor:
         """Return the outputs on what the encoder returned; the mask is not read."""
-        return self(getattr(encoded, self.reads), training=training)
+        return self.call(getattr(encoded, self.reads), training=training)  # without a scope of its own in the graph's names
 
 
 def classifier_dropout(encoder: Encoder) -> float:
