@@ -52,7 +52,9 @@ class Head(keras.layers.Layer):
 
     def logits(self, encoded: EncoderOutput, mask: Any = None, training: bool | None = None) -> tf.Tensor:
         """Return the outputs on what the encoder returned; the mask is not read."""
-        return self.call(getattr(encoded, self.reads), training=training)  # without a scope of its own in the graph's names
+        return self.call(
+            getattr(encoded, self.reads), training=training
+        )  # without a scope of its own in the graph's names
 
 
 def classifier_dropout(encoder: Encoder) -> float:
