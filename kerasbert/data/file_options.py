@@ -51,6 +51,11 @@ class FileOptions(Options):
         return cls(**{field.name: getattr(options, field.name) for field in fields(cls)})
 
     @property
+    def separator(self) -> str | None:
+        """The character between columns; None detects it."""
+        return None if self.delimiter is None else parse_delimiter(self.delimiter)
+
+    @property
     def columns(self) -> dict[str, Any]:
         """The columns that are named, under `text`, `pair` and `label`."""
         named: dict[str, Any] = {"text": self.text_column, "pair": self.pair_column, "label": self.label_column}
@@ -59,10 +64,9 @@ class FileOptions(Options):
     @property
     def limits(self) -> dict[str, Any]:
         """`max_rows`, `skip_bad_rows`, `encoding` and `delimiter`, as the readers take them."""
-        delimiter = None if self.delimiter is None else parse_delimiter(self.delimiter)
         return {
             "max_rows": self.max_rows,
             "skip_bad_rows": self.skip_bad_rows,
             "encoding": self.encoding,
-            "delimiter": delimiter,
+            "delimiter": self.separator,
         }

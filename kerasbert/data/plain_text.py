@@ -12,6 +12,8 @@ from typing import Self
 import numpy as np
 
 from kerasbert.data.dataset import Dataset
+from kerasbert.data.encodings import check_encoding
+from kerasbert.data.file_options import FileOptions
 from kerasbert.data.limits import check_max_rows
 from kerasbert.data.lines import read_lines
 from kerasbert.data.row_stream import RowStream
@@ -94,13 +96,18 @@ def read_text(
         texts.x[0], len(texts.documents())
         ```
     """
-    return open_text(path, unit=unit, max_rows=max_rows, encoding=encoding).whole()  # type: ignore[return-value]
+    check_max_rows(max_rows)
+    check_encoding(encoding)
+    return open_text(path, FileOptions(max_rows=max_rows, encoding=encoding), unit).whole()  # type: ignore[return-value]
 
 
-def open_text(
-    path: str | os.PathLike, *, unit: str = "line", max_rows: int | None = None, encoding: str | None = None
-) -> RowStream:
-    """Open a text file for reading its texts, with the arguments of `read_text`. A part begins with a document, or goes on with one.
+def open_text(path: str | os.PathLike, options: FileOptions, unit: str = "line") -> RowStream:
+    """Open a text file for reading its texts; see `read_text`. A part begins with a document, or goes on with one.
+
+    Args:
+        path: The file.
+        options: `max_rows` and `encoding` are used.
+        unit: The unit of one text.
 
     Raises:
         KerasBertError: When the unit is unknown.
@@ -108,13 +115,12 @@ def open_text(
     path = Path(path)
     if unit not in UNITS:
         raise KerasBertError(f"expected a unit of {', '.join(UNITS)}, received {unit!r}")
-    check_max_rows(max_rows)
 
     def build(units: list[tuple[bool, str, int]], done: int) -> PlainText:
         starts = tuple(number for number, (begins_document, *_) in enumerate(units) if begins_document or not number)
         return PlainText(path, [text for _, text, _ in units], None, starts, lines=[line for *_, line in units])
 
-    units = islice(_split_units(path, unit, encoding), max_rows)
+    units = islice(_split_units(path, unit, options.encoding), options.max_rows)
     return RowStream(units, build, lambda: KerasBertError(f"expected text in {path}, received none"))
 
 

@@ -41,7 +41,7 @@ class TextReader:
 
 def _open_table(path: Path, options: FileOptions) -> RowStream:
     _refuse_label_separator(path, options, "one label a row")
-    return open_rows(path, **options.columns, **options.limits)
+    return open_rows(path, options)
 
 
 @TextReader
@@ -53,30 +53,27 @@ def read_texts(path: Path, options: FileOptions) -> RowStream:
 @TextReader
 def read_label_sets(path: Path, options: FileOptions) -> RowStream:
     """Texts or pairs with any number of labels: a table (`read_table`), also one with a column of 0 and 1 for each label."""
-    return open_rows(
-        path, **options.columns, **options.limits, label_separator=options.label_separator, multi_label=True
-    )
+    return open_rows(path, options, multi_label=True)
 
 
 @TextReader
 def read_sentences(path: Path, options: FileOptions) -> RowStream:
     """Texts or pairs with scores or nothing, of a table (`read_table`); or the lines of a `.txt` file (`read_text`)."""
-    if data_suffix(path) != ".txt" or options.limits["delimiter"] is not None:
+    if data_suffix(path) != ".txt" or options.delimiter is not None:
         return _open_table(path, options)
     _refuse_columns(path, options.columns, "lines of text")
-    return open_text(path, max_rows=options.max_rows, encoding=options.encoding)
+    return open_text(path, options)
 
 
 @TextReader
 def read_plain_texts(path: Path, options: FileOptions) -> RowStream:
     """Texts without labels: lines of text (`read_text`), or the texts of a table."""
-    columns, limits = options.columns, options.limits
-    _refuse_columns(path, {name: column for name, column in columns.items() if name != "text"}, "texts alone")
+    _refuse_columns(path, {name: column for name, column in options.columns.items() if name != "text"}, "texts alone")
     _refuse_label_separator(path, options, "texts alone")
-    if is_tabular(path, limits["delimiter"]):
-        return open_rows(path, text=columns.get("text"), **limits).of_texts()
-    _refuse_columns(path, columns, "lines of text")
-    return open_text(path, max_rows=options.max_rows, encoding=options.encoding)
+    if is_tabular(path, options.separator):
+        return open_rows(path, options).of_texts()
+    _refuse_columns(path, options.columns, "lines of text")
+    return open_text(path, options)
 
 
 def read_batches(
@@ -119,7 +116,7 @@ def read_batches(
         ```
     """
     options = FileOptions(text, pair, label, delimiter, encoding, skip_bad_rows=skip_bad_rows, max_rows=max_rows)
-    reader = read_texts if is_tabular(Path(path), delimiter) else read_plain_texts
+    reader = read_texts if is_tabular(Path(path), options.separator) else read_plain_texts
     return reader.parts(path, options, rows)
 
 

@@ -12,6 +12,8 @@ from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.columns import Columns, no_rows_error, open_table
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.delimiters import parse_delimiter
+from kerasbert.data.encodings import check_encoding
+from kerasbert.data.file_options import FileOptions
 from kerasbert.data.headers import LABELS, PAIRS, SAMPLE, TEXTS, normalize_name
 from kerasbert.data.label_columns import LabelColumns, named_columns
 from kerasbert.data.label_sets import split_labels
@@ -74,38 +76,32 @@ def read_table(
         task.score(data)["accuracy"]
         ```
     """
-    return open_rows(
-        path, text=text, pair=pair, label=label, max_rows=max_rows, delimiter=delimiter, skip_bad_rows=skip_bad_rows,
-        encoding=encoding, label_separator=label_separator, multi_label=multi_label,
-    ).whole()  # fmt: skip
+    check_max_rows(max_rows)
+    check_encoding(encoding)
+    options = FileOptions(text, pair, label, delimiter, encoding, label_separator, skip_bad_rows, max_rows)
+    return open_rows(path, options, multi_label).whole()
 
 
-def open_rows(
-    path: str | os.PathLike,
-    *,
-    text: str | None = None,
-    pair: str | None = None,
-    label: str | Sequence[str] | None = None,
-    max_rows: int | None = None,
-    delimiter: str | None = None,
-    skip_bad_rows: bool = False,
-    encoding: str | None = None,
-    label_separator: str | None = None,
-    multi_label: bool = False,
-) -> RowStream:
-    """Open a table for reading its rows, with the arguments of `read_table`.
+def open_rows(path: str | os.PathLike, options: FileOptions, multi_label: bool = False) -> RowStream:
+    """Open a table for reading its rows; see `read_table`.
+
+    Args:
+        path: The file.
+        options: Columns, limits and the like.
+        multi_label: Use columns of 0 and 1 as the labels if there is no column of labels.
 
     Raises:
         KerasBertError: When the file or a column is missing, or the first rows cannot be read.
     """
-    path = Path(path)
-    check_max_rows(max_rows)
-    separator = None if label_separator is None else parse_delimiter(label_separator, "label separator")
-    requested = [None if column is None else str(column) for column in (text, pair)]
-    bad = BadRows(path, skip_bad_rows)
+    path, label, max_rows = Path(path), options.label_column, options.max_rows
+    label = str(label) if isinstance(label, int) else label
+    mark = options.label_separator
+    separator = None if mark is None else parse_delimiter(mark, "label separator")
+    requested = [None if column is None else str(column) for column in (options.text_column, options.pair_column)]
+    bad = BadRows(path, options.skip_bad_rows)
     names = [*requested, *((label,) if isinstance(label, str) else ()), *named_columns(label, ())]
     sample = SAMPLE if max_rows is None else min(max_rows, SAMPLE)
-    columns, records = open_table(path, names, delimiter, bad, encoding, sample)
+    columns, records = open_table(path, names, options.separator, bad, options.encoding, sample)
     selection, records = _select_columns(columns, records, requested, label, multi_label, sample)
     label_columns = selection.label.names if isinstance(selection.label, LabelColumns) else ()
 

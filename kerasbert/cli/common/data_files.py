@@ -153,8 +153,7 @@ def require_labels(kind: type[Processor], table: Dataset) -> Dataset:
         KerasBertError: When the table has none.
     """
     if table.y is None and kind.needs_labels:
-        columns = getattr(table, "columns", None)
-        received = "none" if columns is None else f"the columns {', '.join(columns)}; name one with `label=`"
+        received = f"the columns {', '.join(table.columns)}; name one with `label=`" if table.columns else "none"
         raise KerasBertError(f"{table.path}: expected a column of labels, received {received}")
     return table
 

@@ -115,14 +115,14 @@ def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tup
         KerasBertError: When there are fewer than two labels, one is repeated, the processor has none, or a column holds one label for a
             processor with one label a text.
     """
-    if len(label_columns_of(table)) > 0 and kind is not MultiLabel:
+    if table.label_columns and kind is not MultiLabel:
         raise KerasBertError(
-            f"{table.path}: expected one column of labels for this task, received {', '.join(label_columns_of(table))}; choose --task "
+            f"{table.path}: expected one column of labels for this task, received {', '.join(table.label_columns)}; choose --task "
             "multi-label"
         )
     if names is None:
         with locate_errors(table):
-            return label_columns_of(table) or kind.label_names(require_labels(kind, table).y)
+            return table.label_columns or kind.label_names(require_labels(kind, table).y)
     if not kind.learns_labels:
         raise KerasBertError(f"expected no --labels for this task, received {names!r}; leave them out")
     labels = tuple(label.strip() for label in names.split(","))
@@ -131,15 +131,6 @@ def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tup
             f"expected --labels as two or more different names separated by commas, received {names!r}"
         )
     return labels
-
-
-def label_columns_of(table: Dataset) -> tuple[str, ...]:
-    """Return the columns of 0 and 1, one for each label; empty if labels stand in one column.
-
-    Args:
-        table: The data.
-    """
-    return getattr(table, "label_columns", ())
 
 
 def choose_length(
