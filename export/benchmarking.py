@@ -21,7 +21,7 @@ from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_session import check_runs
 from kerasbert.export.runtime.onnx_session import ONNX
-from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
@@ -208,9 +208,9 @@ def benchmark(
         raise KerasBertError(
             "expected a length, or data whose texts have lengths of their own, received both; leave one of them out"
         )
-    _check_files(paths, lengths or (None,))
-    texts = None if data is None else tokenized_rows(paths, data, rows)
-    vocabulary_size = min(_vocabulary_size(each) for each in paths if not each.endswith(ONNX))
+    file, *others = _read_files(paths, lengths or (None,))
+    texts = None if data is None or file is None else tokenized_rows(file, others, data, rows)
+    vocabulary_size = min(_vocabulary_size(each.metadata) for each in (file, *others) if each is not None)
     measurements, comparisons = [], []
     for length in lengths or (None,):
         for count in threads:
@@ -244,17 +244,22 @@ def _check_counts(threads: Sequence[int], runs: int, warmup: int) -> None:
         )
 
 
-def _check_files(paths: Sequence[str], lengths: Sequence[int | None]) -> None:
-    """Check that each `.tflite` file runs, in a process with little time and memory; a measurement may take an hour and all memory."""
+def _read_files(paths: Sequence[str], lengths: Sequence[int | None]) -> list[ModelFile | None]:
+    """Read each file, None for an `.onnx` file.
+
+    Each `.tflite` file runs in a process with little time and memory first; a measurement may take an hour and all memory.
+    """
     if paths[0].endswith(ONNX):
         raise KerasBertError(
             f"expected a .tflite file, and an .onnx file as the other one, received {paths[0]} first; exchange them"
         )
-    for path in paths:
-        if not path.endswith(ONNX):
-            ModelFile.read(path).check_takes_ids("to measure it")
+    files = [None if path.endswith(ONNX) else ModelFile.read(path) for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if file is not None:
+            file.check_takes_ids("to measure it")
             for length in lengths:
                 check_runs(path, length)
+    return files
 
 
 def _measurement(result: dict[str, Any]) -> Measurement:
@@ -291,6 +296,5 @@ def _run_worker(paths: list[str], **settings: Any) -> dict[str, Any]:
     return result
 
 
-def _vocabulary_size(path: str) -> int:
-    metadata = packed_metadata.read(path)
+def _vocabulary_size(metadata: Metadata | None) -> int:
     return len(metadata.vocabulary) if metadata and metadata.vocabulary else _SAFE_IDS

@@ -189,7 +189,7 @@ def inspect(path: str | os.PathLike) -> Inspection:
     return inspect_file(
         ModelFile(
             content,
-            packed_metadata.read(content, name),
+            packed_metadata.read_content(content, name),
             path=None if isinstance(path, bytes) else Path(path),
             structure=TFLiteFile.read(content, name),
         )

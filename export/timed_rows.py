@@ -1,29 +1,27 @@
 """The token rows that a benchmark runs: each file tokenizes the same texts itself."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from kerasbert.console.output import note
 from kerasbert.data.sampling import sample_evenly
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.onnx_session import ONNX
-from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.runtime.opening import pipeline_of
 from kerasbert.export.runtime.padding import padding_note
 from kerasbert.export.runtime.pipeline import Pipeline
-from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.constants import table_rows
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.data import read_data
 
 Rows = dict[str, Any]  # `input_ids` and `token_type_ids` of each row, and `longest`, the most tokens of a row
 
 
-def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | None) -> list[Rows]:
+def tokenized_rows(file: ModelFile, others: Sequence[ModelFile | None], data: Any, count: int | None) -> list[Rows]:
     """Tokenize texts for each file, cut to its longest row.
 
     Args:
-        paths: The files. The first one has a tokenizer. A later file without one gets the first one's rows.
+        file: The file, which has a tokenizer.
+        others: Files that are compared with it, None for an `.onnx` file. One without a tokenizer gets the first file's rows.
         data: Texts as `validate` takes them.
         count: The number of texts to use, sampled evenly; None for all.
 
@@ -34,18 +32,18 @@ def tokenized_rows(paths: Sequence[str | os.PathLike], data: Any, count: int | N
         KerasBertError: When the data are no texts, `count` is below 1, the first file has no tokenizer, or a later file has none and takes
             other ids or shorter rows.
     """
-    first = open_pipeline(paths[0])
+    first = pipeline_of(file)
     texts = read_data(data, first.processor)
     if texts.is_packed:
         raise KerasBertError("expected texts to measure, received packed arrays; pass texts, or leave the data out")
     x = sample_evenly(first.processor.examples(texts.x), count)
     rows = [_tokenized(first, x, with_note=True)]
-    for path in paths[1:]:
-        if not str(path).endswith(ONNX) and packed_metadata.read(path) is not None:
-            rows.append(_tokenized(open_pipeline(path), x))
+    for other in others:
+        if other is not None and other.metadata is not None:
+            rows.append(_tokenized(pipeline_of(other), x))
         else:
-            if not str(path).endswith(ONNX):
-                _check_same_sizes(path, first, rows[0])
+            if other is not None:
+                _check_same_sizes(other, first, rows[0])
             rows.append(rows[0])
     return rows
 
@@ -63,9 +61,9 @@ def _tokenized(pipeline: Pipeline, x: Any, with_note: bool = False) -> Rows:
     }
 
 
-def _check_same_sizes(path: str | os.PathLike, first: Pipeline, rows: Rows) -> None:
+def _check_same_sizes(model: ModelFile, first: Pipeline, rows: Rows) -> None:
     """Check that a file without a tokenizer takes the first file's rows."""
-    file, words = TFLiteFile.read(path), first.metadata.vocab_size or first.tokenizer.vocabulary_size
+    file, words = model.require_structure(), first.metadata.vocab_size or first.tokenizer.vocabulary_size
     tables = table_rows(file)
     lengths = {
         file.subgraphs[signature.subgraph].tensors[index].shape[-1]
@@ -81,6 +79,6 @@ def _check_same_sizes(path: str | os.PathLike, first: Pipeline, rows: Rows) -> N
             else f"one of {max(lengths)} tokens for rows of {most}"
         )
         raise KerasBertError(
-            f"expected a tokenizer in {path}, or the sizes of {first.name} ({words:,} token ids), received {received}; "
+            f"expected a tokenizer in {model.label}, or the sizes of {first.name} ({words:,} token ids), received {received}; "
             "convert the model with `kerasbert convert`, or leave the data out"
         )

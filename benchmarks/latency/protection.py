@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.common import record
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.opening import open_pipeline
-from kerasbert.export.tflite.tflite_file import check_structure
+from kerasbert.export.tflite.model_file import ModelFile
 
 TEXT = "a gripping film"
 ROWS = 200
@@ -32,7 +32,7 @@ def measure(path: Path, rounds: int) -> dict:
     seconds: dict[str, list[float]] = defaultdict(list)
     predictors = {"row_here": open_pipeline(path), "row_there": open_pipeline(path, isolated=True)}
     ways: dict[str, Callable] = {
-        "verified": lambda: check_structure(path),
+        "verified": lambda: ModelFile.read(path),
         "probed": lambda: failure_reason(path),
         "digest": lambda: hashlib.sha256(path.read_bytes()).hexdigest(),
         "here": lambda: open_pipeline(path).predictions([TEXT]),

@@ -33,10 +33,10 @@ from benchmarks.robustness.damage import DAMAGES, damaged
 from kerasbert.cli import main as command
 from kerasbert.errors import KerasBertError
 from kerasbert.export.inspection import inspect
-from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_model
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
-from kerasbert.export.tflite.tflite_file import check_structure
+from kerasbert.export.tflite.model_file import ModelFile
 
 SECONDS, BYTES = 60, 1 << 30
 GOOD, REFUSED, FOREIGN, HUNG, LARGE = "ran", "refused in a line", "another exception", "hung", "over 1 GB"
@@ -50,7 +50,7 @@ def read(path: str) -> None:
         KerasBertError: When every reader refuses the file.
     """
     errors = []
-    for reader in (inspect, metadata.read, check_structure):
+    for reader in (inspect, metadata.read, ModelFile.read):
         try:
             reader(path)
         except KerasBertError as error:
@@ -61,7 +61,7 @@ def read(path: str) -> None:
 
 def run_unverified(path: str) -> None:
     """Run a file in this process without verification."""
-    open_at_any_length(path, verified=True).run_ones()
+    open_model(path, verified=True, default_length=DEFAULT_LENGTH).run_ones()
 
 
 def run_verified(path: str) -> None:

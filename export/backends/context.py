@@ -10,7 +10,7 @@ import numpy as np
 
 from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreter_session import SIGNATURE
-from kerasbert.export.runtime.interpreters import open_model
+from kerasbert.export.runtime.interpreters import open_file
 from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
 from kerasbert.export.tflite.model_file import ModelFile
@@ -107,7 +107,7 @@ class ValidationContext:
         threads = threads or self.threads
         if (kernels, threads) == (self.model.kernels, self.model.threads):
             return self.model
-        return open_model(self.file, threads, kernels, self.examples.length)
+        return open_file(self.file, threads, kernels, self.examples.length)
 
     def run(self, label: str, session: Session, rows: np.ndarray) -> tuple[list[RowOutputs], list[float]]:
         """Run rows, cut to the model's length.

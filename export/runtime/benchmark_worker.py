@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_model
 from kerasbert.export.runtime.onnx_session import ONNX, open_onnx
 from kerasbert.export.runtime.runner import Runner
 from kerasbert.export.runtime.session import Session
@@ -135,8 +135,7 @@ def _open(path: str, length: int | None, threads: int, longest: int | None) -> t
     if longest is not None:
         models = Runner.of(path, longest, threads)
         return models, models.for_row(longest)
-    opens = open_at_any_length if length is None else functools.partial(open_model, length=length)
-    model = opens(path, threads, verified=True)
+    model = open_model(path, threads, length=length, verified=True, default_length=DEFAULT_LENGTH)
     return Runner(lambda _: model, fixed=model.length, opened=model), model
 
 

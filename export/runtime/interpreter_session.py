@@ -19,10 +19,6 @@ SIGNATURE = "serve"
 _BATCH = 1
 
 
-class LengthRequiredError(KerasBertError):
-    """A resizable file that was opened without a length."""
-
-
 class InterpreterSession(Session):
     """A `.tflite` model on an interpreter of this process.
 
@@ -37,6 +33,7 @@ class InterpreterSession(Session):
         length: Tokens of a row; None for the file's own.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
         lock: The lock of an interpreter that models of several lengths share.
+        default_length: The length of a resizable file without `length`.
 
     Raises:
         KerasBertError: When the file does not have that length.
@@ -51,6 +48,7 @@ class InterpreterSession(Session):
         length: int | None,
         vocab_size: int | None = None,
         lock: ThreadLock | None = None,
+        default_length: int | None = None,
     ):
         keep_in_forks(interpreter)
         lengths = _signature_lengths(interpreter)
@@ -59,7 +57,7 @@ class InterpreterSession(Session):
         self._input_indices, self._output_indices = _tensor_indices(interpreter, signature)
         details = self._details(self._input_indices)
         resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-        _resize_inputs(interpreter, name, details, length, resizable)
+        _resize_inputs(interpreter, name, details, length or default_length if resizable else length, resizable)
         if self._subgraph:
             interpreter._interpreter.AllocateTensors(self._subgraph)
         else:
@@ -172,7 +170,7 @@ def _resize_inputs(
             )
         return
     if length is None or length < 1:
-        raise LengthRequiredError(
+        raise KerasBertError(
             f"expected a sequence length for {name}, which is resizable, received {length}; give `length=`"
         )
     for detail in details.values():

@@ -13,12 +13,12 @@ from typing import Any
 from kerasbert import __version__
 from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_session import InterpreterSession, LengthRequiredError, one_line
+from kerasbert.export.runtime.interpreter_session import InterpreterSession, one_line
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.model_parts import check_host
-from kerasbert.export.tflite.structure import check_identifier
+from kerasbert.export.tflite.structure import check_identifier, load_bytes
 from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.optional import import_optional
 
@@ -74,6 +74,7 @@ def open_model(
     kernels: str = "xnnpack",
     length: int | None = None,
     verified: bool = False,
+    default_length: int | None = None,
 ) -> Session:
     """Open a `.tflite` file, ready to run; a partitioned model (target edge-tpu) together with its host model.
 
@@ -82,7 +83,8 @@ def open_model(
         threads: CPU threads of the runtime.
         kernels: `xnnpack` (the default delegate), `builtin` (optimized kernels, no delegate) or `reference`.
         length: The sequence length of a resizable model; a fixed model accepts its own length only.
-        verified: Whether `check_structure` has verified the file. Otherwise it is verified first, as runtimes crash on damaged files.
+        verified: Whether the file was verified already. Otherwise it is verified first, as runtimes crash on damaged files.
+        default_length: The length of a resizable model without `length`; a fixed model ignores it.
 
     Returns:
         The model, which runs packed inputs of batch 1; `inputs` and `outputs` describe its tensors.
@@ -96,33 +98,60 @@ def open_model(
         model.inputs  # shape and dtype by input name
         ```
     """
+    settings = _checked(threads, kernels, length)
+    if isinstance(path_or_bytes, ModelFile):
+        return open_file(path_or_bytes, threads, kernels, length, default_length)
+    name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
+    if not verified:
+        check_structure(*load_bytes(path_or_bytes))
+    in_memory = isinstance(path_or_bytes, bytes)
+    source = {"model_content": path_or_bytes} if in_memory else {"model_path": str(path_or_bytes)}
+    session = _open(source, name, metadata, *settings, default_length)
+    if not session.is_body:
+        return session
+    return session.behind(open_model(check_host(path_or_bytes), *settings))
+
+
+def open_file(
+    file: ModelFile,
+    threads: int = 1,
+    kernels: str = "xnnpack",
+    length: int | None = None,
+    default_length: int | None = None,
+) -> Session:
+    """Open a file that was read and verified already, as `open_model` does."""
+    settings = _checked(threads, kernels, length)
+    session = _open({"model_content": file.content}, file.label, file.metadata, *settings, default_length)
+    return session.behind(open_file(file.read_host(), *settings)) if session.is_body else session
+
+
+def _checked(threads: Any, kernels: Any, length: Any) -> tuple[int, str, int | None]:
+    """Return the settings of a runtime, once they are checked."""
     if not isinstance(kernels, str) or kernels not in KERNELS:
         raise KerasBertError(
             f"expected kernels among {', '.join(KERNELS)}, received {shown(kernels)}; name one of these"
         )
-    threads = check_threads(threads)
-    length = None if length is None else check_whole_number(length, "a sequence length")
-    if isinstance(path_or_bytes, ModelFile):
-        file = path_or_bytes
-        name, metadata, source = file.label, file.metadata, {"model_content": file.content}
-    else:
-        name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
-        if not verified:
-            check_structure(path_or_bytes)
-        source = (
-            {"model_content": path_or_bytes} if isinstance(path_or_bytes, bytes) else {"model_path": str(path_or_bytes)}
-        )
+    return check_threads(threads), kernels, None if length is None else check_whole_number(length, "a sequence length")
+
+
+def _open(
+    source: dict[str, Any],
+    name: str,
+    metadata: packed_metadata.Metadata | None,
+    threads: int,
+    kernels: str,
+    length: int | None,
+    default_length: int | None,
+) -> InterpreterSession:
     runtime = find_runtime()
     try:
         interpreter = _interpreter_class(runtime, metadata)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
         vocab_size = metadata.vocab_size if metadata else None
-        session = InterpreterSession(interpreter, name, kernels, threads, length, vocab_size)
-        if not session.is_body:
-            return session
-        host = path_or_bytes.read_host() if isinstance(path_or_bytes, ModelFile) else check_host(path_or_bytes)
-        return session.behind(open_model(host, threads, kernels, length))
+        return InterpreterSession(
+            interpreter, name, kernels, threads, length, vocab_size, default_length=default_length
+        )
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:
@@ -138,32 +167,6 @@ def check_threads(threads: Any) -> int:
         KerasBertError: When it is not a whole number of at least 1, or larger than any machine needs: each is a thread of the system.
     """
     return check_whole_number(threads, "threads", most=_MOST_THREADS)
-
-
-def open_at_any_length(
-    path: str | os.PathLike | ModelFile,
-    threads: int = 1,
-    kernels: str = "xnnpack",
-    verified: bool = False,
-    resized_to: int = DEFAULT_LENGTH,
-) -> Session:
-    """Open a file at its own length, or a resizable one at a length of ours.
-
-    Args:
-        path: as `open_model` takes it; of a `ModelFile` one interpreter is made, of another file that is resizable two.
-        threads: CPU threads of the runtime.
-        kernels: as `open_model` takes them.
-        verified: as `open_model` takes it.
-        resized_to: tokens a row, of a resizable file.
-
-    Raises:
-        KerasBertError: as `open_model`.
-    """
-    resizable = isinstance(path, ModelFile) and path.resizable
-    try:
-        return open_model(path, threads, kernels, resized_to if resizable else None, verified)
-    except LengthRequiredError:
-        return open_model(path, threads, kernels, resized_to, verified=True)
 
 
 def _metadata(path_or_bytes: str | os.PathLike | bytes) -> packed_metadata.Metadata | None:

@@ -64,8 +64,18 @@ def open_pipeline(
         KerasBertError: when the file is damaged, or has no kerasbert metadata.
     """
     file = ModelFile.read(path)
-    metadata = file.require_metadata("to run it on texts")
+    file.require_metadata("to run it on texts")
     process = WorkerProcess(path, threads, kernels) if isolated else None  # starts while the tokenizer is built
-    return Pipeline(
-        os.fspath(path), metadata.processor, None, tokenizer_of(metadata), metadata, threads, kernels, process
-    )
+    return pipeline_of(file, threads, kernels, process)
+
+
+def pipeline_of(
+    file: ModelFile, threads: int = 1, kernels: str = "xnnpack", process: WorkerProcess | None = None
+) -> Pipeline:
+    """Return the pipeline of a file that was read already. `process`: the one that it runs in; None for this one.
+
+    Raises:
+        KerasBertError: As `open_pipeline`.
+    """
+    metadata = file.require_metadata("to run it on texts")
+    return Pipeline(file.label, metadata.processor, None, tokenizer_of(metadata), metadata, threads, kernels, process)

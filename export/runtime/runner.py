@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreters import open_at_any_length, open_model
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, open_model
 from kerasbert.export.runtime.session import TEXT_KINDS, Session
 from kerasbert.export.tflite.metadata import TEXT, Metadata
 from kerasbert.processors.features import Features
@@ -52,7 +52,7 @@ class Runner:
         Raises:
             KerasBertError: As `open_model` does.
         """
-        session = open_at_any_length(path, threads, verified=True)
+        session = open_model(path, threads, verified=True, default_length=DEFAULT_LENGTH)
         opens = functools.partial(open_model, path, threads, "xnnpack", verified=True)
         if session.resizable or session.length is None:
             return cls(opens, longest)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreters import find_runtime, open_at_any_length, open_model
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_model
 from kerasbert.export.runtime.messages import Channel, ChannelClosed
 from kerasbert.export.runtime.runner import Runner
 from kerasbert.export.runtime.session import Port, Session
@@ -81,9 +81,7 @@ class _Worker:
 
     def _open(self, length: int | None) -> Session:
         _limit_memory(self.path)
-        if length is None:
-            return open_at_any_length(self.path, self.threads, self.kernels, verified=True)
-        return open_model(self.path, self.threads, self.kernels, length, verified=True)
+        return open_model(self.path, self.threads, self.kernels, length, True, DEFAULT_LENGTH)
 
 
 def _limit_memory(path: str) -> None:

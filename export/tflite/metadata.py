@@ -61,9 +61,13 @@ def read(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> M
     Raises:
         KerasBertError: when it is not a `.tflite` file, or the archive is damaged, hostile or of a newer format.
     """
-    data, default_name = load_bytes(path_or_bytes)
-    name = name or default_name
-    texts = PackedFiles(data, name).read()
+    content, default_name = load_bytes(path_or_bytes)
+    return read_content(content, name or default_name)
+
+
+def read_content(content: bytes, name: str) -> Metadata | None:
+    """Read the packed metadata of a file's bytes, as `read` does. `name` is for messages."""
+    texts = PackedFiles(content, name).read()
     return None if texts is None else parse_metadata(texts, name)
 
 

@@ -48,7 +48,7 @@ class ModelFile:
             KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
         """
         content, name = load_bytes(path_or_bytes)
-        metadata = packed.read(content, name)
+        metadata = packed.read_content(content, name)
         path = None if isinstance(path_or_bytes, bytes) else Path(path_or_bytes)
         return cls(content, metadata, path=path, structure=check_structure(content, name))
 

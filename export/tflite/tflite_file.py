@@ -111,14 +111,14 @@ def _damaged(name: str, detail: str) -> KerasBertError:
     )
 
 
-def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> TFLiteFile | None:
+def check_structure(content: bytes, name: str = "the given bytes") -> TFLiteFile | None:
     """Verify a file before it is run, because runtimes crash on some damaged files.
 
     An environment with tflite-runtime alone lacks the schema. There only the offsets are verified.
 
     Args:
-        path_or_bytes: The file or its content.
-        name: The name of bytes, for messages.
+        content: The bytes of the file.
+        name: The file's name in messages.
 
     Returns:
         The decoded file; None where tflite-runtime alone is installed.
@@ -126,15 +126,13 @@ def check_structure(path_or_bytes: str | os.PathLike | bytes, name: str | None =
     Raises:
         KerasBertError: when the file is damaged.
     """
-    data, default_name = load_bytes(path_or_bytes)
-    name = name or default_name
     if _installed_schema() is None:
         try:
-            verify(data)
+            verify(content)
         except ValueError as error:
             raise _damaged(name, str(error)) from error
         return None
-    structure = _parse(data, name)
+    structure = _parse(content, name)
     if fault := find_fault(structure.subgraphs, structure.signatures):
         raise _damaged(name, fault)
     return structure

@@ -1,4 +1,4 @@
-"""The data of a validation, as a user gives them."""
+"""The data of a validation: as a user gives them, or a few hundred sentences that ship with kerasbert."""
 
 import os
 from collections.abc import Mapping
@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.data import assistant
 from kerasbert.data.dataset import Dataset
 from kerasbert.processors import Processor
+from kerasbert.processors.tagging import Tagging
+
+_CONTEXT, _CHOICES = 6, 4  # sentences of a context, and of a choice
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,21 @@ def read_data(data: Any, processor: Processor | None) -> Data:
     if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
         return Data(*data)
     return Data(data)
+
+
+def bundled_data(processor: Processor) -> Data:
+    """Return bundled sentences as the processor takes them, without labels: the model was trained for other texts."""
+    split = assistant.load("test")
+    texts = list(split.texts)
+    if isinstance(processor, Tagging):
+        return Data([list(tokens) for tokens in split.tokens])
+    if processor.second_input == "context":
+        return Data([(text, ". ".join(_others(texts, i, _CONTEXT))) for i, text in enumerate(texts)])
+    if processor.second_input == "choices":
+        return Data([(text, _others(texts, i, _CHOICES)) for i, text in enumerate(texts)])
+    return Data(texts)
+
+
+def _others(texts: list[str], number: int, count: int) -> list[str]:
+    """Return the `count` next texts, from the start again after the last one."""
+    return [texts[(number + k) % len(texts)] for k in range(1, count + 1)]

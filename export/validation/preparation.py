@@ -1,18 +1,18 @@
-"""The steps of a validation before a backend runs: data, length and rows."""
+"""The steps of a validation before a backend runs: data, length and rows, and whether file, reference and rows belong together."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
-from kerasbert.export.runtime.session import Session
+from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.metadata import TEXT, tokenizer_of
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.export.validation.bundled_texts import bundled_data
-from kerasbert.export.validation.compatibility import check_inputs
-from kerasbert.export.validation.data import Data, read_data
+from kerasbert.export.validation.data import Data, bundled_data, read_data
 from kerasbert.export.validation.examples import Examples, packed_examples, text_examples
 from kerasbert.export.validation.reference import Reference, guess_processor, reference_outputs
 from kerasbert.processors import make_processor
+from kerasbert.text.client_wordpiece import SETTING
 
 _GUESS_ROWS = 64  # rows whose outputs show the processor
 UNKNOWN_PROCESSOR = make_processor("regression")  # keeps outputs as they are, until their processor is guessed
@@ -97,7 +97,52 @@ def make_examples(file: ModelFile, model: Session, reference: Reference, data: D
         return text_examples(data, processor, tokenizer, length, rows)
     file.check_takes_ids("to compare it on packed rows")
     unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
-    check_inputs(unlabelled.inputs, model)
+    model.check(next(each_token_list(unlabelled.inputs, model.inputs)))
     if processor is None:
         processor = guess_processor(reference_outputs(reference, unlabelled, 0, min(len(unlabelled), _GUESS_ROWS)))
     return packed_examples(data, processor, rows)
+
+
+def check_same_kind(file: ModelFile, reference: Reference) -> None:
+    """Check that file and reference have the same task, labels, vocabulary and tokenization, as far as both are known.
+
+    Raises:
+        KerasBertError: When one of these differs.
+    """
+    metadata = file.metadata
+    if metadata is None:
+        return
+    processor, tokenizer = reference.processor, reference.tokenizer
+    pairs = {
+        "problem": (metadata.processor.name, processor and processor.name),
+        "labels": (metadata.labels, processor and processor.labels),
+        "vocabulary": (metadata.vocabulary, reference.vocabulary),
+        "tokenization": (
+            _rules(metadata.tokenizer.get(SETTING)) if metadata.vocabulary else None,
+            _rules(getattr(tokenizer, SETTING, None)) if tokenizer else None,
+        ),
+    }
+    for name, (in_file, in_reference) in pairs.items():
+        if in_file is not None and in_reference is not None and in_file != in_reference:
+            raise KerasBertError(
+                f"expected {file.name} and {reference.name} to have the same {name}, received {_difference(in_file, in_reference)}; "
+                "compare a file with the model it was converted from"
+            )
+
+
+def _rules(client: object) -> str:
+    """Names the rules of a tokenizer: a client's, see `kerasbert.text.ClientWordPiece`, or its checkpoint's."""
+    return f"as {client}" if client else "as the checkpoint"
+
+
+def _difference(first: str | Sequence[str], second: str | Sequence[str]) -> str:
+    if isinstance(first, str) or max(len(first), len(second)) <= 10:
+        return f"{_join(first)} and {_join(second)}"
+    if len(first) != len(second):
+        return f"{len(first):,} and {len(second):,} entries"
+    row = next(i for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1])
+    return f"{first[row]!r} and {second[row]!r} as entry {row}"
+
+
+def _join(value: str | Sequence[str]) -> str:
+    return value if isinstance(value, str) else f"({', '.join(value)})"

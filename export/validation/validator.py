@@ -16,7 +16,7 @@ from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.interpreter_session import one_line
-from kerasbert.export.runtime.interpreters import describe_machine, open_at_any_length
+from kerasbert.export.runtime.interpreters import describe_machine, open_file
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.tflite.model_file import ModelFile
@@ -30,13 +30,13 @@ from kerasbert.export.validation.checks import (
     ValidationReport,
     check_report_path,
 )
-from kerasbert.export.validation.compatibility import check_same_kind
 from kerasbert.export.validation.details import Details, details_of
 from kerasbert.export.validation.examples import RowOutputs, blocks
 from kerasbert.export.validation.pipeline import check_pipeline, tokenizer_in
 from kerasbert.export.validation.preparation import (
     UNKNOWN_PROCESSOR,
     bundled_note,
+    check_same_kind,
     choose_data,
     choose_length,
     make_examples,
@@ -138,7 +138,7 @@ def _validate_file(
     """Prepare reference and rows, run every backend and make the report."""
     reference = open_reference(against, settings.threads)
     chosen_data, notes = choose_data(file, reference, data), []
-    model = open_at_any_length(file, settings.threads, resized_to=choose_length(file, reference, chosen_data))
+    model = open_file(file, settings.threads, default_length=choose_length(file, reference, chosen_data))
     takes_text = file.metadata is not None and file.metadata.inputs == TEXT
     if file.metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
         return _report_unusable(file, against, _signature_check(model, 0))

@@ -16,6 +16,7 @@ from kerasbert.export.runtime.benchmark_worker import measure
 from kerasbert.export.runtime.onnx_session import open_onnx
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.ids import INPUT_NAMES
 
@@ -158,7 +159,7 @@ def pruned_file(tiny, trained, tmp_path_factory):
 
 def test_each_file_tokenizes_the_texts_itself(tiny, lengths_file, pruned_file):
     texts = [*tiny.rows(6)[0], "? ##s we saw so !"]
-    ours, theirs = tokenized_rows([lengths_file, pruned_file], texts, None)
+    ours, theirs = tokenized_rows(ModelFile.read(lengths_file), [ModelFile.read(pruned_file)], texts, None)
     for rows, file in ((ours, lengths_file), (theirs, pruned_file)):
         tokenizer = open_pipeline(file).tokenizer
         assert rows["input_ids"] == [tokenizer.encode([text], max_length=16).input_ids[0] for text in texts]
@@ -175,14 +176,14 @@ def test_a_file_without_tokenizer_must_have_the_sizes_of_the_first(tiny, lengths
     bare = tmp_path / "bare.tflite"
     content = lengths_file.read_bytes()
     bare.write_bytes(content[: len(content) - packed_metadata.packed_size(content)])
-    first, second = tokenized_rows([lengths_file, bare], ["good film"], None)
+    first, second = tokenized_rows(ModelFile.read(lengths_file), [ModelFile.read(bare)], ["good film"], None)
     assert first == second
 
 
 def test_rows_are_texts_sampled_evenly(tiny, lengths_file):
     texts = tiny.rows(10)[0]
-    (sampled,) = tokenized_rows([lengths_file], texts, 4)
-    (whole,) = tokenized_rows([lengths_file], texts, None)
+    (sampled,) = tokenized_rows(ModelFile.read(lengths_file), [], texts, 4)
+    (whole,) = tokenized_rows(ModelFile.read(lengths_file), [], texts, None)
     assert sampled["input_ids"] == [whole["input_ids"][row] for row in (0, 3, 6, 9)]
 
 

@@ -201,7 +201,7 @@ def test_data_of_the_wrong_shape(float_file, packed, helpers, data, said):
 
 
 def test_packed_rows_of_another_length(float_file, helpers):
-    with pytest.raises(KerasBertError, match=r"length \(8,\).*\(12,\)"):
+    with pytest.raises(KerasBertError, match=r"shape \(1, 8\).*\(1, 12\)"):
         validate(float_file, against=float_file, data=helpers.packed_rows(2, length=12))
 
 
