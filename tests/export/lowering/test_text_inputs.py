@@ -94,7 +94,7 @@ def test_metadata_with_unknown_inputs_is_refused(files):
     data = files["ids"].read_bytes()
     card = metadata.read(data)
     object.__setattr__(card, "inputs", "pixels")
-    with pytest.raises(KerasBertError, match="inputs 'pixels'"):
+    with pytest.raises(KerasBertError, match="inputs as one of ids, text, received 'pixels'"):
         metadata.read(metadata.append(data, card))
 
 
