@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kerasbert import __version__
+from kerasbert.arguments import argument
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion_options import (
@@ -108,7 +109,7 @@ def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, 
         if calibration is None:
             raise KerasBertError(
                 "expected calibration texts for an integer-only file, received none: this model has no ranges for softmax, norms and "
-                "sums; give texts as `calibration=`"
+                f"sums; give texts as {argument('calibration')}"
             )
         return quantize(task, recipe.name, calibration=calibration, integer_only=True, calibration_rows=rows)
     if trained == recipe.name or not recipe.integer:
@@ -120,7 +121,7 @@ def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, 
     if recipe.trained and calibration is None:
         raise KerasBertError(
             f"expected a model with activation ranges for {recipe.name!r}, received one without; quantize it first (kerasbert quantize), "
-            "or give texts as `calibration=`"
+            f"or give texts as {argument('calibration')}"
         )
     return quantize(task, recipe.name, calibration=calibration, calibration_rows=rows)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.recipes import INTEGER_RECIPE, Recipe, check_integer_recipe, recipe_named
 from kerasbert.export.targets import Target, target_named
@@ -135,7 +136,7 @@ def _check_integer_only(task: "Task", options: ConversionOptions) -> None:
     if not options.target.squares_by_itself and sublayers(task, LayerNorm):
         raise KerasBertError(
             f"expected a file with floats for the target {options.target.name!r}, received integers only: their layer norms multiply a "
-            "tensor by itself, which ends the accelerator's process; leave out `integer_only=`, or take a model with NoNorm"
+            f"tensor by itself, which ends the accelerator's process; leave out {argument('integer_only')}, or take a model with NoNorm"
         )
 
 

@@ -1,7 +1,9 @@
 """Checks of the arguments of public functions: whole numbers, flags, paths and lists. A wrong one is an error of one line."""
 
+import contextlib
 import os
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from contextvars import ContextVar
 from typing import Any
 
 from kerasbert.errors import KerasBertError
@@ -9,6 +11,30 @@ from kerasbert.values import is_whole_number
 
 _LONGEST_SHOWN = 60  # characters
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes; Linux, macOS and Windows take no longer ones
+
+
+_options: ContextVar[Mapping[str, str] | None] = ContextVar(
+    "options", default=None
+)  # of the running command, by argument
+
+
+def argument(name: str) -> str:
+    """Return an argument of a public function as a message names it: "`label=`", and --label-column while a command with it runs."""
+    return (_options.get() or {}).get(name, f"`{name}=`")
+
+
+@contextlib.contextmanager
+def naming_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Let messages of the block name the options of a command.
+
+    Args:
+        options: The option by the name of the argument that it sets.
+    """
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
 
 
 def shown(value: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.session import Port, Session
 from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
@@ -171,7 +172,7 @@ def _resize_inputs(
         return
     if length is None or length < 1:
         raise KerasBertError(
-            f"expected a sequence length for {name}, which is resizable, received {length}; give `length=`"
+            f"expected a sequence length for {name}, which is resizable, received {length}; give {argument('length')}"
         )
     for detail in details.values():
         # Axis 0 is the batch wherever the file leaves both open.

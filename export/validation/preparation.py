@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
 from kerasbert.export.runtime.session import Session, each_token_list
@@ -32,7 +33,7 @@ def choose_data(file: ModelFile, reference: Reference, data: Any) -> Data:
     if reference.data is not None:
         if data is not None:
             raise KerasBertError(
-                f"expected no data, {reference.name} brings its own rows, received data as well; leave out `data=`"
+                f"expected no data, {reference.name} brings its own rows, received data as well; leave out {argument('data')}"
             )
         return reference.data
     processor = file.metadata.processor if file.metadata else reference.processor
@@ -40,7 +41,7 @@ def choose_data(file: ModelFile, reference: Reference, data: Any) -> Data:
         return read_data(data, processor)
     if processor is None:
         raise KerasBertError(
-            f"expected data to run {file.name} on, which names no task, received none; give labelled texts as `data=`"
+            f"expected data to run {file.name} on, which names no task, received none; give labelled texts as {argument('data')}"
         )
     return bundled_data(processor)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.metadata import Metadata
@@ -95,7 +96,7 @@ def tolerance_of(tolerance: Tolerance | float | None, recipe: str) -> Tolerance:
         )
     if recipe not in TOLERANCES:
         raise KerasBertError(
-            f"expected a recipe among {', '.join(TOLERANCES)}, received {recipe!r}; give `tolerance=` to validate "
+            f"expected a recipe among {', '.join(TOLERANCES)}, received {recipe!r}; give {argument('tolerance')} to validate "
             "it anyway"
         )
     return TOLERANCES[recipe]

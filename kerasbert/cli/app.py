@@ -12,9 +12,10 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from kerasbert.arguments import naming_options
 from kerasbert.cli.common.claims import claims
 from kerasbert.cli.common.failures import Interrupted, explain
-from kerasbert.cli.common.flags import with_flags
+from kerasbert.cli.common.flags import argument_options
 from kerasbert.cli.common.help_text import help_text
 from kerasbert.cli.common.interrupts import handle_interrupts
 from kerasbert.cli.common.quiet import quiet_libraries
@@ -24,7 +25,6 @@ from kerasbert.cli.common.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.console.strictness import strict
-from kerasbert.errors import KerasBertError
 from kerasbert.files.cleanup import collect_temporary_files
 
 _STOPPED = "stopped"
@@ -42,6 +42,7 @@ class ResultCommand(TyperCommand):
             try:
                 with (
                     strict(bool(ctx.params.get("strict"))),
+                    naming_options(argument_options(self)),
                     _requesting(ctx.params.get("folder_task"), ctx.params.get("head")),
                     contextlib.redirect_stdout(sys.stderr),
                     handle_interrupts(claimed.interruption_message),
@@ -52,8 +53,6 @@ class ResultCommand(TyperCommand):
                         result = result.printed(None if as_json else lambda text: write(text, stdout))
             except KeyboardInterrupt:
                 raise Interrupted(claimed.interruption_message()) from None
-            except KerasBertError as error:
-                raise KerasBertError(with_flags(str(error), self)) from error
         _print(result, as_json)
         if result.then is not None:
             _go_on(result.then)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from kerasbert.arguments import argument
 from kerasbert.cli.common import options
 from kerasbert.cli.common.option_groups import OptionGroup, with_options
 from kerasbert.cli.common.results import Result
@@ -74,7 +75,8 @@ def _read(processor: "Processor", path: Path, reading: FileOptions) -> "Dataset"
     if isinstance(processor, Embedding) and not (isinstance(table.x, tuple) and table.y is not None):
         raise KerasBertError(
             f"{table.path}: expected pairs with scores for a sentence encoder, received "
-            f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; name the columns with `pair=` and `label=`"
+            f"{'pairs without scores' if isinstance(table.x, tuple) else 'single texts'}; "
+            f"name the columns with {argument('pair')} and {argument('label')}"
         )
     check_known_labels(processor, table)
     return table

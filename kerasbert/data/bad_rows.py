@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 
-ADVICE = "leave bad rows out with `skip_bad_rows=`"
 _MAX_MESSAGES = 3
 
 RowT = TypeVar("RowT")
@@ -41,7 +41,8 @@ class BadRows:
             KerasBertError: When rows are not skipped. The message names file and line.
         """
         if not self.skip:
-            actions = f"{advice}, or {ADVICE}" if advice else ADVICE
+            skip = f"leave bad rows out with {argument('skip_bad_rows')}"
+            actions = f"{advice}, or {skip}" if advice else skip
             message = f"{self.path}, line {line}: {reason}; {actions}"
             raise KerasBertError(message)
         self._add(f"line {line}: {reason}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.console.output import note
 from kerasbert.data.records import ObjectRow
 from kerasbert.errors import KerasBertError
@@ -83,7 +84,7 @@ class _Names:
     def require(self, column: str, role: str) -> str:
         """Return the column itself, or raise if it is missing."""
         if column not in self.names:
-            raise self.error(f"a column {column!r}", f"; name one with `{role}=`")
+            raise self.error(f"a column {column!r}", f"; name one with {argument(role)}")
         return column
 
     def find(self, candidates: Sequence[str]) -> str | None:
@@ -99,7 +100,7 @@ def _prompt_column(names: _Names, prompt: str | None) -> str:
     if prompt is not None:
         return names.require(prompt, "prompt")
     if (first := names.find(_PROMPTS)) is None:
-        raise names.error(f"a column of prompts, one of {', '.join(_PROMPTS)}", "; name one with `prompt=`")
+        raise names.error(f"a column of prompts, one of {', '.join(_PROMPTS)}", f"; name one with {argument('prompt')}")
     return first
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.delimiters import format_delimiter
 from kerasbert.data.headers import SAMPLE, is_header, normalize_name
@@ -72,7 +73,9 @@ class Columns:
             role: The option that names a column, such as "label".
             advice: The advice. Default: to name the column with that option.
         """
-        advice = advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with `{role}=`"
+        advice = (
+            advice or f"name {'one' if self.header or self.delimiter is None else 'its number'} with {argument(role)}"
+        )
         return KerasBertError(f"{self.path}: expected {expected}, received {self}; {advice}")
 
     def _repeated(self, column: str) -> KerasBertError:

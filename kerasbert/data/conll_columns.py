@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.console.output import note
 from kerasbert.console.strictness import unknown
 from kerasbert.data.bad_rows import BadRows, peek
@@ -167,7 +168,8 @@ def _check_words(path: Path, sample: Sequence[Line], rows: Sequence[Sequence[str
         received = f"{words.pop()[:40]!r} in the first {len(rows):,} lines"
     if received:
         raise KerasBertError(
-            f"{path}: expected words in column {column}, received {received}; name the columns of words and tags with `text=` and `label=`"
+            f"{path}: expected words in column {column}, received {received}; "
+            f"name the columns of words and tags with {argument('text')} and {argument('label')}"
         )
 
 

@@ -3,9 +3,9 @@
 import codecs
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 
-ADVICE = "name its encoding with `encoding=`, such as cp1252"
 _BOMS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, with whose mark it begins
@@ -14,6 +14,11 @@ _BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _NUL_SHARE = 0.2  # of the bytes, from which on a file is no UTF-8
+
+
+def encoding_advice() -> str:
+    """Return what to do about a file in another encoding, for messages."""
+    return f"name its encoding with {argument('encoding')}, such as cp1252"
 
 
 def check_encoding(name: str | None) -> None:
@@ -53,13 +58,13 @@ def encoding_of(path: Path, head: bytes, name: str | None) -> str:
         family = codecs.lookup(name or marked).name
         if not family.startswith(marked):
             raise KerasBertError(
-                f"{path}: expected {name}, received a file that begins with the mark of {marked.upper()}; leave `encoding=` out"
+                f"{path}: expected {name}, received a file that begins with the mark of {marked.upper()}; leave {argument('encoding')} out"
             )
         return marked
     if name is None and head.count(0) > _NUL_SHARE * len(head):
         little = head[1::2].count(0) >= head[::2].count(0)
         raise KerasBertError(
-            f"{path}: expected text in UTF-8, received bytes of 0 as in UTF-16; name it with `encoding=`, such as "
+            f"{path}: expected text in UTF-8, received bytes of 0 as in UTF-16; name it with {argument('encoding')}, such as "
             f"utf-16-{'le' if little else 'be'}"
         )
     return name or "utf-8"

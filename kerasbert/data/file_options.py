@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kerasbert.arguments import argument
 from kerasbert.data.delimiters import parse_delimiter
 from kerasbert.files.record import Options, setting
 
@@ -41,7 +42,7 @@ class FileOptions(Options):
 
     @classmethod
     def label(cls, name: str) -> str:
-        return f"`{name.removesuffix('_column')}=`"  # the argument of the readers; commands show their option
+        return argument(name.removesuffix("_column"))
 
     @classmethod
     def of(cls, options: object | None) -> "FileOptions":

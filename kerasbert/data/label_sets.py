@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 
@@ -157,7 +158,7 @@ def detect_separator(cells: Iterable[str]) -> str:
             if len(parts) > 1 and parts <= labels:
                 raise KerasBertError(
                     f"expected one separator between labels, received {separator!r} and, in {label!r}, {other!r}; use one, or name it with "
-                    "`label_separator=`"
+                    f"{argument('label_separator')}"
                 )
     return separator
 

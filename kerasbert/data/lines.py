@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kerasbert.data.encodings import ADVICE, check_encoding, encoding_of, is_ascii_compatible
+from kerasbert.data.encodings import check_encoding, encoding_advice, encoding_of, is_ascii_compatible
 from kerasbert.data.foreign_formats import foreign_content
 from kerasbert.errors import KerasBertError
 from kerasbert.files.read_limits import VARIABLE, ReadBudget, read_memory
@@ -146,7 +146,8 @@ def _split_lines(source: _Source, longest: int) -> Iterator[bytes | str]:
                 yield line
         except UnicodeError as error:
             raise KerasBertError(
-                f"expected {source.encoding.upper()} in {source.file.name}, received other bytes ({error}); {ADVICE}"
+                f"expected {source.encoding.upper()} in {source.file.name}, received other bytes ({error}); "
+                f"{encoding_advice()}"
             ) from None
         finally:
             text.detach()
@@ -176,9 +177,10 @@ def _decode(path: Path, content: bytes, encoding: str, number: int = 0) -> str:
         offset = error.start - (content.rfind(b"\n", 0, error.start) + 1)
         byte = content[error.start]
         raise KerasBertError(
-            f"expected {encoding.upper()} in {path}, received byte 0x{byte:02x} on line {number}, at offset {offset} of it; {ADVICE}"
+            f"expected {encoding.upper()} in {path}, received byte 0x{byte:02x} on line {number}, at offset {offset} of it; "
+            f"{encoding_advice()}"
         ) from None
     except UnicodeError as error:  # of UTF-16 without a mark
         raise KerasBertError(
-            f"expected {encoding.upper()} in {path}, received other bytes ({error}); {ADVICE}"
+            f"expected {encoding.upper()} in {path}, received other bytes ({error}); {encoding_advice()}"
         ) from None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kerasbert.arguments import check_whole_number
+from kerasbert.arguments import argument, check_whole_number
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.file_options import FileOptions
 from kerasbert.data.plain_text import open_text
@@ -147,7 +147,8 @@ def read_questions(path: str | os.PathLike, options: FileOptions) -> Dataset:
     _refuse_label_separator(path, options, "questions with answers")
     if (delimiter := limits.pop("delimiter")) is not None:
         raise KerasBertError(
-            f"{path}: expected no delimiter for a file of questions with answers in JSON, received {delimiter!r}; leave out `delimiter=`"
+            f"{path}: expected no delimiter for a file of questions with answers in JSON, received {delimiter!r}; "
+            f"leave out {argument('delimiter')}"
         )
     return read_squad(path, **limits)
 
@@ -167,7 +168,8 @@ def _number(path: Path, name: str, column: str) -> int:
         return int(column)
     except ValueError:
         raise KerasBertError(
-            f"{path}: expected a column number from 0 on, as CoNLL's columns have no names, received {column!r}; give one with `{name}=`"
+            f"{path}: expected a column number from 0 on, as CoNLL's columns have no names, received {column!r}; "
+            f"give one with {argument(name)}"
         ) from None
 
 
@@ -175,7 +177,7 @@ def _refuse_label_separator(path: str | os.PathLike, options: FileOptions, what:
     if options.label_separator is not None:
         raise KerasBertError(
             f"{path}: expected no label separator for a file of {what}, received {options.label_separator!r}; leave out "
-            "`label_separator=`, or choose the multi-label task"
+            f"{argument('label_separator')}, or choose the multi-label task"
         )
 
 
@@ -183,5 +185,5 @@ def _refuse_columns(path: Path, columns: dict[str, Any], what: str) -> None:
     if columns:
         name, column = next(iter(columns.items()))
         raise KerasBertError(
-            f"{path}: expected no {name} column for a file of {what}, received {column!r}; leave out `{name}=`"
+            f"{path}: expected no {name} column for a file of {what}, received {column!r}; leave out {argument(name)}"
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.data.bad_rows import BadRows, peek
 from kerasbert.data.delimiters import SAMPLE, detect_delimiter
 from kerasbert.data.foreign_formats import foreign_suffix
@@ -77,7 +78,10 @@ def read_records(
     bad = bad or BadRows(path)
     suffix = data_suffix(path)
     if not is_tabular(path, delimiter):
-        what, advice = foreign_suffix(path) or ("", "rename it, or name what separates its columns with `delimiter=`")
+        what, advice = foreign_suffix(path) or (
+            "",
+            f"rename it, or name what separates its columns with {argument('delimiter')}",
+        )
         raise KerasBertError(
             f"expected a .tsv, .csv or .jsonl file, or one of them with .gz, received {path}{what and f', {what}'}; {advice}"
         )

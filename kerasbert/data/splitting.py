@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from kerasbert.arguments import argument
 from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 
@@ -44,7 +45,7 @@ def split(table: DatasetT, fraction: float, seed: int, stratify: bool = False) -
     if len(groups) < 2 or not 0 < dev_size < len(table):
         raise KerasBertError(
             f"{table.path}: expected enough rows to split off {fraction:g} of them, received {len(groups):,} that may be separated; "
-            "name a file as `dev=`"
+            f"name a file as {argument('dev')}"
         )
     weights = list(map(len, groups))
     dev_groups = _sample(strata, weights, dev_size, np.random.default_rng(seed), keep_one=stratify)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from kerasbert.arguments import argument
 from kerasbert.data.bad_rows import BadRows
 from kerasbert.data.columns import Columns, open_table
 from kerasbert.data.conll import ConllTable, build_tagged_table
@@ -81,7 +82,11 @@ def read_tagged_table(
 
 
 def _form_error(columns: Columns) -> KerasBertError:
-    return columns.error("words with tags", "text", f"tagging reads {FORMS}; name columns with `text=` and `label=`")
+    return columns.error(
+        "words with tags",
+        "text",
+        f"tagging reads {FORMS}; name columns with {argument('text')} and {argument('label')}",
+    )
 
 
 def _sentences_of_lists(

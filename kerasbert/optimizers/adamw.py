@@ -6,6 +6,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.optimizers.fit_schedule import FitSchedule, compiled_optimizer
@@ -213,10 +214,11 @@ def adamw(
     for part, rate in (rates or {}).items():
         check_rate("rates", rate, f" for {part!r}")
     if not 0 < layer_decay <= 1:
-        raise KerasBertError(f"expected `layer_decay=` above 0 and at most 1, received {layer_decay}")
+        raise KerasBertError(f"expected {argument('layer_decay')} above 0 and at most 1, received {layer_decay}")
     if rates and not learning_rate > 0:
         raise KerasBertError(
-            f'expected `learning_rate=` above 0 beside `rates=`, received {learning_rate}; {{"*": 0}} stops what is not named'
+            f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
+            '{"*": 0} stops what is not named'
         )
     return FusedAdamW(
         _learning_rate(decay, learning_rate, warmup, steps),

@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 
 
@@ -117,7 +118,7 @@ def check_rate(name: str, value: float, where: str = "") -> None:
         KerasBertError: when it is negative, infinite or not a number.
     """
     if not isinstance(value, Real) or not 0 <= value < math.inf:
-        raise KerasBertError(f"expected `{name}=` of at least 0 and finite, received {value!r}{where}")
+        raise KerasBertError(f"expected {argument(name)} of at least 0 and finite, received {value!r}{where}")
 
 
 DECAYS = ("linear", "cosine", "constant")

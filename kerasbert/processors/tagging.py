@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.arguments import is_single
+from kerasbert.arguments import argument, is_single
 from kerasbert.console.strictness import unknown
 from kerasbert.data.entities import OUTSIDE, Span, entity_counts, entity_scores, spans
 from kerasbert.data.reading import read_tags
@@ -124,7 +124,8 @@ class Tagging(Processor):
         values = {value for number, row in enumerate(y) for value in written_tags(row, number)}
         if values and all(map(is_whole_number, values)):
             raise KerasBertError(
-                f"expected tags by name, received numbers from {min(values)} to {max(values)}; name them in this order with `labels=`"
+                f"expected tags by name, received numbers from {min(values)} to {max(values)}; "
+                f"name them in this order with {argument('labels')}"
             )
         names = in_order({str(value) for value in values})
         if len(names) < 2:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import tensorflow as tf
 
+from kerasbert.arguments import argument
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.errors import KerasBertError
@@ -136,7 +137,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         sequence_length = min(DEFAULT_LENGTH, longest) if sequence_length is None else sequence_length
         if not _SHORTEST_LENGTH <= sequence_length <= longest:
             raise KerasBertError(
-                f"expected `sequence_length=` from {_SHORTEST_LENGTH} to {longest} (the positions of this model), received "
+                f"expected {argument('sequence_length')} from {_SHORTEST_LENGTH} to {longest} (the positions of this model), received "
                 f"{sequence_length}"
             )
         if tokenizer is not None:

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import argument
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.checkpoints.sentence_transformers import lowercases, read_settings, write_modules, write_prompts
 from kerasbert.encoders.base import Encoder, complete_inputs
@@ -96,14 +97,18 @@ class SentenceEncoder(Task):
         if dimensions is not None:
             self._make_projection(dimensions)
         elif projection_bias or projection_activation != "identity":
-            raise KerasBertError("expected `dimensions=` with a bias or an activation of the projection, received none")
+            raise KerasBertError(
+                f"expected {argument('dimensions')} with a bias or an activation of the projection, received none"
+            )
         self._create_variables()
         if encoder.pooler is not None:
             encoder.pooler.trainable = False  # the loss does not depend on it
 
     def _make_projection(self, dimensions: int) -> None:
         if type(dimensions) is not int or dimensions < 1:
-            raise KerasBertError(f"expected `dimensions=` as a positive whole number, received {dimensions!r}")
+            raise KerasBertError(
+                f"expected {argument('dimensions')} as a positive whole number, received {dimensions!r}"
+            )
         if not isinstance(self.projection_activation, str) or self.projection_activation not in _ACTIVATIONS:
             raise KerasBertError(
                 f"expected a projection_activation of {', '.join(_ACTIVATIONS)}, received {self.projection_activation!r}"

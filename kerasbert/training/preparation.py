@@ -95,10 +95,10 @@ def make_loss(
     """
     from kerasbert.losses import pairs as pair_losses
     from kerasbert.losses.classes import CrossEntropy
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.tasks.base import Task
 
     if isinstance(task.processor, Embedding):
-        if data.y is None and features.group == 1 and isinstance(task, Distiller):  # the teacher's vectors are enough
+        if data.y is None and features.group == 1 and not isinstance(task, Task):  # the teacher's vectors are enough
             return None
         if data.y is None or config.pair_loss == "in-batch-negatives":
             return pair_losses.InBatchNegatives()

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from kerasbert.arguments import argument
 from kerasbert.cli.common.progress import note
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.duplicates import find_duplicates
@@ -153,7 +154,8 @@ def require_labels(kind: type[Processor], table: Dataset) -> Dataset:
         KerasBertError: When the table has none.
     """
     if table.y is None and kind.needs_labels:
-        received = f"the columns {', '.join(table.columns)}; name one with `label=`" if table.columns else "none"
+        named = f"the columns {', '.join(table.columns)}; name one with {argument('label')}"
+        received = named if table.columns else "none"
         raise KerasBertError(f"{table.path}: expected a column of labels, received {received}")
     return table
 

@@ -1,11 +1,9 @@
-"""Converts arguments of Python in messages, such as `label=`, to command line options, such as --label-column."""
+"""The options of a command by the arguments of Python that they set, and the message for an unknown option."""
 
-import re
 from typing import Any
 
 from kerasbert.suggestions import nearest
 
-_ARGUMENT = re.compile(r"`(\w+)=`")
 # Library argument -> command parameters that set it under another name; the first one that a command has is used.
 _OTHER_NAMES = {
     "text": ("text_column",),
@@ -19,23 +17,18 @@ _OTHER_NAMES = {
 }
 
 
-def with_flags(message: str, command: Any) -> str:
-    """Return a message with every `name=` replaced by the command's option.
+def argument_options(command: Any) -> dict[str, str]:
+    """Return the option of a command for each argument of the library that it sets, as messages name it.
 
     Args:
-        message: The message of an error.
         command: The command, a click object.
     """
-    parameters = {parameter.name: parameter for parameter in command.params}
-
-    def flag(match: re.Match) -> str:
-        name = match[1]
-        for other in (*_OTHER_NAMES.get(name, ()), name):
-            if other in parameters:
-                return _flag(parameters[other])
-        return f"{name}="
-
-    return _ARGUMENT.sub(flag, message)
+    options = {parameter.name: _flag(parameter) for parameter in command.params}
+    others = {
+        name: next((options[other] for other in (*chosen, name) if other in options), None)
+        for name, chosen in _OTHER_NAMES.items()
+    }
+    return options | {name: option for name, option in others.items() if option is not None}
 
 
 def describe_unknown_option(error: Exception) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from kerasbert.arguments import argument
 from kerasbert.compression.quantization.calibration import calibrate
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.compression.quantization.policies import policy_named
@@ -73,7 +74,7 @@ def quantize(
         if calibration is None or (isinstance(calibration, list | tuple | np.ndarray) and len(calibration) == 0):
             raise KerasBertError(
                 f"expected calibration texts for {policy.recipe!r}, received none: its activation ranges start from data; "
-                "give texts as `calibration=`"
+                f"give texts as {argument('calibration')}"
             )
         calibrate(quantized, calibration, batch_size, ranges, rows=calibration_rows)
     return quantized

@@ -88,15 +88,19 @@ def test_a_wrong_label_is_reported_with_its_line(made, place, run, tmp_path, unl
 def test_arguments_in_messages_are_options_of_a_command():
     import typer
 
+    from kerasbert.arguments import argument, naming_options
     from kerasbert.cli.app import build_app
-    from kerasbert.cli.common.flags import with_flags
+    from kerasbert.cli.common.flags import argument_options
 
     root = Path(__file__).parents[3]
     texts = "".join(path.read_text() for folder in ("kerasbert", "export") for path in (root / folder).rglob("*.py"))
-    named = set(re.findall(r"`(\w+)=`", "".join(line for line in texts.splitlines() if '"' in line))) - {"name"}
+    named = set(re.findall(r"\{argument\(['\"](\w+)['\"]\)\}", texts))
     app = typer.main.get_command(build_app())
-    unknown = [name for name in named if all("=" in with_flags(f"`{name}=`", c) for c in app.commands.values())]
-    assert len(named) > 5 and unknown == []
+    known = [argument_options(command) for command in app.commands.values()]
+    assert len(named) > 15 and [name for name in named if not any(name in options for options in known)] == []
+    assert argument("label") == "`label=`"
+    with naming_options(argument_options(app.commands["evaluate"])):
+        assert argument("label") == "--label-column" and argument("unheard_of") == "`unheard_of=`"
 
 
 def test_files_determine_the_processor(made, place):

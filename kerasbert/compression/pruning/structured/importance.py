@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.arguments import argument
 from kerasbert.compression.pruning.structured.model_surgery import attentions, check_float, feed_forwards
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
 from kerasbert.data.dataset import Dataset
@@ -205,7 +206,7 @@ def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
     """Examples and labels; the labels are None for a masked language model."""
     if data is None:
         raise KerasBertError(
-            "expected labelled examples: what to cut is found from the loss on them; received none; give them as `data=`"
+            f"expected labelled examples: what to cut is found from the loss on them; received none; give them as {argument('data')}"
         )
     if isinstance(data, Dataset):
         return data.x, data.y
@@ -214,7 +215,7 @@ def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
     if task.processor.self_supervised:
         return data, None
     raise KerasBertError(
-        f"expected (examples, labels) or a table with labels as `data=`, received {type(data).__name__}"
+        f"expected (examples, labels) or a table with labels as {argument('data')}, received {type(data).__name__}"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.arguments import argument
 from kerasbert.compression.pruning.structured.layer_strategies import FIXED_STRATEGIES, kept_layers, similarities_on
 from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_layer, config_with
 from kerasbert.compression.pruning.structured.model_surgery import check_float
@@ -129,7 +130,9 @@ def _features(task: Task, data: Any, rows: int) -> Features:
             "expected an encoder whose last layer is its output to search layers, received one with a layer mix; name the layers to keep"
         )
     if data is None:
-        raise KerasBertError("expected data to compare choices of layers on, received none; give texts as `data=`")
+        raise KerasBertError(
+            f"expected data to compare choices of layers on, received none; give texts as {argument('data')}"
+        )
     x = examples_of(data)
     if is_packed(x):
         features = task.features(x)[1]

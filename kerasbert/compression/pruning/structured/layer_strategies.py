@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import argument
 from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_layer
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
@@ -72,7 +73,7 @@ def layer_similarities(task: Task, data: Any, batch_size: int = 32) -> np.ndarra
     check_float(task)
     if data is None:
         raise KerasBertError(
-            "expected data to compare layers' inputs and outputs on, received none; give texts as `data=`"
+            f"expected data to compare layers' inputs and outputs on, received none; give texts as {argument('data')}"
         )
     features = task.features(data)[1]
     check_known_tokens(task, features, "compare layers' inputs and outputs on them")
