@@ -15,6 +15,7 @@ from kerasbert.memory import keep_memory as keep_memory
 from kerasbert.tasks import (
     MaskedLM as MaskedLM,
     MultipleChoice as MultipleChoice,
+    MultiTask as MultiTask,
     NextSentencePredictor as NextSentencePredictor,
     Pretrainer as Pretrainer,
     QuestionAnswerer as QuestionAnswerer,

@@ -25,19 +25,17 @@ def check_ports(model: Session, processor: Processor, takes_text: bool) -> None:
     _check_names("outputs", model, processor.outputs, set(processor.outputs) - set(model.outputs))
     for name in processor.outputs:
         shape = model.outputs[name].shape
-        if len(shape) != processor.output_rank or (
-            processor.per_token and model.length is not None and shape[1] != model.length
-        ):
+        rank, per_token, width = processor.output_form(name)
+        if len(shape) != rank or (per_token and model.length is not None and shape[1] != model.length):
             raise KerasBertError(
                 f"expected {name!r} of {model.name} as a model of the task type {processor.name!r} has it, received the shape {shape}; "
                 "convert the model again"
             )
-    width = model.outputs[processor.outputs[0]].shape[-1:]
-    if processor.labels and width != (len(processor.labels),):
-        raise KerasBertError(
-            f"expected as many labels as classes in {model.name}, received {len(processor.labels)} labels and {processor.outputs[0]} of "
-            f"width {' '.join(map(str, width)) or 'none'}; convert the model again"
-        )
+        if width is not None and shape[-1:] != (width,):
+            raise KerasBertError(
+                f"expected as many labels as classes in {model.name}, received {width} labels and {name} of width "
+                f"{' '.join(map(str, shape[-1:])) or 'none'}; convert the model again"
+            )
 
 
 def _check_names(side: str, model: Session, expected: Iterable[str], unmatched: set[str]) -> None:

@@ -249,6 +249,15 @@ class Processor(Record):
         """
         raise NotImplementedError
 
+    def output_form(self, name: str) -> tuple[int, bool, int | None]:
+        """Return the axes of an output with the batch, whether one counts tokens, and its width; None for any width.
+
+        Args:
+            name: One of `outputs`.
+        """
+        width = len(self.labels) if self.labels and name == self.outputs[0] else None
+        return self.output_rank, self.per_token, width
+
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         """Select the part of one row's outputs that predictions need.
 

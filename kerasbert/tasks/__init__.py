@@ -1,6 +1,7 @@
 """Tasks: an encoder with a head and a tokenizer, with Keras' fit and predict."""
 
 from kerasbert.tasks.masked_lm import MaskedLM
+from kerasbert.tasks.multi_task import MultiTask
 from kerasbert.tasks.multiple_choice import MultipleChoice
 from kerasbert.tasks.next_sentence import NextSentencePredictor
 from kerasbert.tasks.pretrainer import Pretrainer, ReplacedTokenDetector
@@ -17,6 +18,7 @@ TASKS = {
         QuestionAnswerer,
         MultipleChoice,
         MaskedLM,
+        MultiTask,
         ReplacedTokenDetector,  # before Pretrainer, whose architecture it has: `load_task` takes the first whose heads a model type has
         Pretrainer,
         NextSentencePredictor,
@@ -26,6 +28,7 @@ TASKS = {
 
 __all__ = [
     "MaskedLM",
+    "MultiTask",
     "MultipleChoice",
     "NextSentencePredictor",
     "Pretrainer",

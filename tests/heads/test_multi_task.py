@@ -1,0 +1,78 @@
+"""Two heads on one encoder: trained together, saved in one folder, served by one file."""
+
+import json
+
+import numpy as np
+import pytest
+import tf_keras as keras
+
+import kerasbert as kb
+from kerasbert.errors import KerasBertError
+
+pytestmark = pytest.mark.one_layer
+HEADS = {
+    "mood": {"task": "classification", "labels": ["negative", "positive"]},
+    "words": {"task": "tagging", "labels": ["O", "B-good"]},
+}
+GOOD = {"good", "fine", "great", "lovely", "warm", "bright"}
+
+
+@pytest.fixture(scope="module")
+def parts(tiny, tmp_path_factory):
+    keras.utils.set_random_seed(0)
+    texts, moods = tiny.rows(96, seed=1)
+    tags = [["B-good" if word in GOOD else "O" for word in text.split()] for text in texts]
+    sentences = [text.split() for text in texts]
+    task = kb.MultiTask(tiny.encoder(), tiny.tokenizer(), HEADS, sequence_length=16)
+    task.compile(kb.adamw(1e-2))
+    task.fit(sentences, {"mood": moods, "words": tags}, epochs=6, seed=0, verbose=0)
+    folder = tmp_path_factory.mktemp("joint")
+    task.save_pretrained(folder / "model")
+    return task, sentences, {"mood": moods, "words": tags}, folder
+
+
+def test_both_heads_learn_and_a_folder_keeps_them(parts):
+    task, texts, labels, folder = parts
+    scores = task.score(texts, labels)
+    assert list(scores)[0] == "mean" and scores["mood accuracy"] > 0.8 and scores["words entity F1"] > 0.8, scores
+    loaded = kb.load_task(folder / "model")
+    assert isinstance(loaded, kb.MultiTask) and not loaded.has_new_head
+    assert loaded.predictions(texts[:4]) == task.predictions(texts[:4])
+    assert json.loads((folder / "model/kerasbert.json").read_text())["settings"]["heads"] == HEADS
+
+
+def test_one_file_has_both_outputs_and_is_validated(parts):
+    task, texts, labels, folder = parts
+    int8 = kb.compression.quantize(task, "static_wi8_ai8", calibration=texts)
+    path = folder / "joint.tflite"
+    kb.export.convert(int8).save(path)
+    text = " ".join(texts[0])
+    found, expected = kb.open(path)(text), int8.predict([text])[0]
+    assert found["mood"]["label"] == expected["mood"]["label"] and found["words"]["tags"] == expected["words"]["tags"]
+    report = kb.export.validate(path, against=int8, data=(texts, labels))
+    assert report.verdict != "failed"
+
+
+def test_wrong_heads_and_labels_are_refused(parts, tiny):
+    task, texts, labels, _ = parts
+    for heads in (None, {}, {"a": {"task": "regression", "labels": ["x"]}}, {"a b": HEADS["mood"]}, {"a": 3}):
+        with pytest.raises(KerasBertError, match="expected heads by name"):
+            kb.MultiTask(tiny.encoder(), tiny.tokenizer(), heads)
+    for wrong in (labels["mood"], {"mood": labels["mood"]}, {**labels, "other": []}):
+        with pytest.raises(KerasBertError, match="expected labels as a dict with those of mood and words"):
+            task.fit(texts, wrong, verbose=0)
+    with pytest.raises(KerasBertError, match="with several heads, which stays in float"):
+        kb.compression.quantize(task, "static_wi8_ai8", calibration=texts, integer_only=True)
+
+
+def test_a_head_of_the_user_stands_beside_another(tiny):
+    kb.register_head("first-token", lambda outputs: _first(outputs))
+    heads = {**HEADS, "mood": {**HEADS["mood"], "head": "first-token"}}
+    task = kb.MultiTask(tiny.encoder(), tiny.tokenizer(), heads, sequence_length=16)
+    assert list(task.head.own_variables())[0].startswith("mood.closure_dense")
+    assert np.shape(task(task.pack(["a good film"]))["mood"]) == (1, 2)
+
+
+def _first(outputs):
+    dense = keras.layers.Dense(outputs)
+    return lambda encoded: dense(encoded.sequence[:, 0])
