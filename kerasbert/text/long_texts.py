@@ -10,11 +10,16 @@ In a piece that ends with the piece.
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeVar
+
+ResultT = TypeVar("ResultT")
 
 PIECE = 16_384  # characters; shorter texts are not cut
 _MOST_PIECES = 64  # that the engine takes at once
+# Texts encoded at once, and their characters: the engine's results are large, and are freed before the next chunk.
+_CHUNK, _CHUNK_CHARACTERS = 8192, 2_000_000
 # Letters and digits that neither combine with their neighbours nor change with them: ASCII, Latin, Greek, Cyrillic, Hebrew, Arabic,
 # Devanagari, Thai, kana, ideographs, Hangul.
 _LETTERS = (
@@ -97,3 +102,37 @@ def growing_batches(found: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int
     while batch := list(islice(rest, size)):
         yield batch
         size = min(2 * size, _MOST_PIECES)
+
+
+def by_chunk(
+    texts: list[str], batch: Callable[[list[str]], Sequence[ResultT]], long: Callable[[str], ResultT]
+) -> list[ResultT]:
+    """Return the result of each text: of a long text by itself, of others in lists for the engine.
+
+    Args:
+        texts: The texts.
+        batch: Returns the results of texts of at most `PIECE` characters.
+        long: Returns the result of a longer text.
+    """
+    results: list[ResultT] = []
+    for chunk in _chunks(texts):
+        results += [long(chunk[0])] if len(chunk[0]) > PIECE else batch(chunk)
+    return results
+
+
+def _chunks(texts: list[str]) -> Iterator[list[str]]:
+    """Yield texts in lists for the engine. A text of more than `PIECE` characters is alone."""
+    chunk: list[str] = []
+    characters = 0
+    for text in texts:
+        size = len(text)
+        if chunk and (size > PIECE or len(chunk) == _CHUNK or characters + size > _CHUNK_CHARACTERS):
+            yield chunk
+            chunk, characters = [], 0
+        chunk.append(text)
+        characters += size
+        if size > PIECE:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk

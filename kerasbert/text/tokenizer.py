@@ -7,11 +7,11 @@ those of that tokenizer. Special tokens and truncation are applied here (see `ke
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.known_keys import KnownKeys
@@ -20,7 +20,7 @@ from kerasbert.text.added_tokens import AddedTokens, merge_added_tokens, read_ad
 from kerasbert.text.config_check import check_config
 from kerasbert.text.encoded import Encoded, Segment, Template
 from kerasbert.text.engine_errors import engine_errors
-from kerasbert.text.long_texts import PIECE, PiecedSegment, growing_batches, pieces, word_ends
+from kerasbert.text.long_texts import PIECE, PiecedSegment, by_chunk, growing_batches, pieces, word_ends
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer_files import SettingFile, TokenizerFolder
 from kerasbert.text.tokenizer_keys import check_settings_files
@@ -30,10 +30,7 @@ from kerasbert.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
 
-# Texts encoded at once, and their characters: the engine's results are large, and are freed before the next chunk.
-_CHUNK, _CHUNK_CHARACTERS = 8192, 2_000_000
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-ResultT = TypeVar("ResultT")
 
 
 class Tokenizer(Vocabulary):
@@ -273,7 +270,7 @@ class Tokenizer(Vocabulary):
 
     def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
         """Return the token ids of each text. A text with more than `limit` tokens may lack some behind them."""
-        return _by_chunk(
+        return by_chunk(
             texts,
             self._batch_ids,
             lambda text: list(islice(chain.from_iterable(self._piece_ids(text)), limit + 1)),
@@ -296,7 +293,7 @@ class Tokenizer(Vocabulary):
 
     def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
         """Return the tokens of each text without special tokens around it, at least the first `limit` ones."""
-        return _by_chunk(texts, self._batch_segments, lambda text: self._long_segment(text, limit))
+        return by_chunk(texts, self._batch_segments, lambda text: self._long_segment(text, limit))
 
     def _batch_segments(self, texts: list[str]) -> Sequence[Segment]:
         engine = self._engine
@@ -339,31 +336,3 @@ class Tokenizer(Vocabulary):
     def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
         """Read the arguments of `from_config` that the vocabulary files hold."""
         return {name: file.read(folder.path / file.name) for name, file in cls.files.items()}
-
-
-def _by_chunk(
-    texts: list[str], batch: Callable[[list[str]], Sequence[ResultT]], long: Callable[[str], ResultT]
-) -> list[ResultT]:
-    """Return the result of each text: of a long text by itself, of others in lists for the engine."""
-    results: list[ResultT] = []
-    for chunk in _chunks(texts):
-        results += [long(chunk[0])] if len(chunk[0]) > PIECE else batch(chunk)
-    return results
-
-
-def _chunks(texts: list[str]) -> Iterator[list[str]]:
-    """Yield texts in lists for the engine. A text of more than `PIECE` characters is alone."""
-    chunk: list[str] = []
-    characters = 0
-    for text in texts:
-        size = len(text)
-        if chunk and (size > PIECE or len(chunk) == _CHUNK or characters + size > _CHUNK_CHARACTERS):
-            yield chunk
-            chunk, characters = [], 0
-        chunk.append(text)
-        characters += size
-        if size > PIECE:
-            yield chunk
-            chunk, characters = [], 0
-    if chunk:
-        yield chunk

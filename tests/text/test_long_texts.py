@@ -141,5 +141,5 @@ def test_only_the_needed_part_of_a_text_reaches_the_engine(monkeypatch):
 
 def test_many_texts_are_passed_in_parts():
     texts = ["ab"] * 9000 + ["ab de " * 4000] + ["c" * 15_000] * 300
-    sizes = [(len(chunk), sum(map(len, chunk))) for chunk in tokenizer_module._chunks(texts)]
+    sizes = [(len(chunk), sum(map(len, chunk))) for chunk in long_texts._chunks(texts)]
     assert sizes == [(8192, 16_384), (808, 1616), (1, 24_000), (133, 1_995_000), (133, 1_995_000), (34, 510_000)]

@@ -275,7 +275,7 @@ def test_config_of_another_kind():
 def test_texts_of_several_chunks(monkeypatch):
     tokenizer = WordPiece(VOCABULARY)
     whole = tokenizer.encode(TEXTS, max_length=64)
-    monkeypatch.setattr("kerasbert.text.tokenizer._CHUNK", 3)
+    monkeypatch.setattr("kerasbert.text.long_texts._CHUNK", 3)
     assert tokenizer.encode(TEXTS, max_length=64) == whole
 
 
