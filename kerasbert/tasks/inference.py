@@ -70,12 +70,13 @@ class InferenceMixin(ServingMixin):
             KerasBertError: When there is no example, or the processor rejects one.
         """
         check_not_forked()
-        if task_inputs.is_packed(x):
-            return None, task_inputs.packed_features(self, x)
-        task_inputs.check_containers(x)
+        if not isinstance(x, Dataset):
+            if task_inputs.is_packed(x):
+                return None, task_inputs.packed_features(self, x)
+            task_inputs.check_containers(x)
+            x = Dataset(Path(), x)
         processor = processor or self.processor
-        data = x if isinstance(x, Dataset) else Dataset(Path(), x)
-        examples, features = data.features(processor, self.tokenizer, self.sequence_length, scoring)
+        examples, features = x.features(processor, self.tokenizer, self.sequence_length, scoring)
         self._count_truncated(features.truncated)
         line = (
             f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
