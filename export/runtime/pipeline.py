@@ -70,7 +70,12 @@ class Pipeline:
 
     @classmethod
     def of_task(cls, task: "Task", name: str = "a task") -> "Pipeline":
-        """Return the pipeline of a task, which has the tokenizer and runs the rows."""
+        """Return the pipeline of a task, which has the tokenizer and runs the rows.
+
+        Args:
+            task: The task.
+            name: The name under which it was opened.
+        """
         return cls(name, task.processor, task)
 
     @property
@@ -261,8 +266,11 @@ class Pipeline:
             examples: The examples, for a file that takes texts.
             features: Their rows.
             report: Called with the rows done and all rows.
+
+        Returns:
+            What `Runner.run` yields.
         """
-        texts = self._texts(examples) if self.metadata.inputs == TEXT else None
+        texts = examples if self.metadata.inputs == TEXT else None
         runner: Runner = self._opened.get(self._open)
         check = functools.partial(check_ports, processor=self.processor, takes_text=texts is not None)
         return runner.run(features, self.tokenizer.pad_id, check, texts, report)
@@ -277,15 +285,6 @@ class Pipeline:
     def _open(self) -> Runner:
         opens = functools.partial(open_model, self.name, self.threads, self.kernels, verified=True)
         return Runner.of_metadata(self.metadata, self.length, self.process.open if self.process else opens)
-
-    def _texts(self, examples: Sequence) -> list[str]:
-        """Return the texts of examples for a file with the tokenizer in its graph."""
-        pairs = [example if isinstance(example, tuple) else (example, None) for example in examples]
-        if any(pair is not None for _, pair in pairs):
-            raise KerasBertError(
-                f"expected one text an example for {self.name}, which takes texts, received a pair; use a file that takes ids"
-            )
-        return [text for text, _ in pairs]
 
     def _features(self, x: Any, processor: Processor, scoring: bool = False) -> tuple[Sequence, Features]:
         """Return examples and their features; notes how many texts were cut, and whether the file pads much."""

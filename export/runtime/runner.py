@@ -4,7 +4,7 @@ import functools
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class Runner:
         features: Features,
         pad_id: int,
         check: Callable[[Session], None],
-        texts: Sequence[str] | None = None,
+        texts: Sequence[Any] | None = None,
         report: Report | None = None,
     ) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
         """Run rows, those of one length in sequence.
@@ -100,7 +100,7 @@ class Runner:
             features: The rows.
             pad_id: The id of the padding token.
             check: Called with each model before it runs; raises an error if it does not fit.
-            texts: The text of each row, for a file with the tokenizer in its graph.
+            texts: The example of each row, for a file with the tokenizer in its graph.
             report: Called with the rows done and all rows.
 
         Yields:
@@ -136,11 +136,16 @@ def _packed(session: Session, features: Features, rows: Sequence[int], pad_id: i
             yield {name: values[number] for name, values in arrays.items()}
 
 
-def _texts(session: Session, texts: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
+def _texts(session: Session, examples: Sequence[Any]) -> Iterator[dict[str, np.ndarray]]:
     """Yield the inputs of a file with the tokenizer in its graph."""
     if (dtype := session.inputs[TEXT].dtype).kind not in TEXT_KINDS:
         raise KerasBertError(
             f"expected an input of texts in {session.name}, as its metadata says, received one of {dtype}; convert the model again"
         )
-    for text in texts:
+    for example in examples:
+        text, pair = example if isinstance(example, tuple) else (example, None)
+        if pair is not None:
+            raise KerasBertError(
+                f"expected one text an example for {session.name}, which takes texts, received a pair; use a file that takes ids"
+            )
         yield {TEXT: np.array([text])}

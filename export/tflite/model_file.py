@@ -44,6 +44,12 @@ class ModelFile:
     def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "ModelFile":
         """Read, verify and decode a file or its content.
 
+        Args:
+            path_or_bytes: The file or its content.
+
+        Returns:
+            The file.
+
         Raises:
             KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
         """
