@@ -40,7 +40,7 @@ OBSOLETE_WORDS = {
     "KernelPoint": "KernelFakeQuant",
     "ConstantPoint": "ConstantFakeQuant",
     "written_by": "output_norm",
-    "come_after": "tie_ranges",
+    "come_after": "connect_quantizers",
     "take_turn": "set_call",
     "scaled_like": "carry_scales",
     "keeps_bias": "prevent_bias_folding",

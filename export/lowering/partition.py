@@ -59,7 +59,7 @@ def split_files(task: Task, target: Target, length: int) -> tuple[bytes, bytes]:
             HIDDEN: in_eight_bits(inputs[HIDDEN], *bounds),
             BIAS: in_eight_bits(inputs[BIAS], INTEGER_MASK, 0.0),
         }
-        return twin.serve(quantized, lowering=lowering)
+        return twin.serve(quantized)
 
     ids = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
     vectors = {

@@ -13,7 +13,6 @@ import tensorflow as tf
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.tasks import SentenceEncoder, TextClassifier
 from kerasbert.tasks.base import Task
 from kerasbert.text.in_graph import import_tensorflow_text
@@ -52,7 +51,7 @@ def check_text_inputs(task: Task) -> None:
     import_tensorflow_text()
 
 
-def text_function(twin: Task, length: int, lowering: LoweringOptions) -> tuple[Callable, dict[str, tf.TensorSpec]]:
+def text_function(twin: Task, length: int) -> tuple[Callable, dict[str, tf.TensorSpec]]:
     """Build the function `serve` of one text, which is cut to `length` tokens.
 
     Returns:
@@ -77,6 +76,6 @@ def text_function(twin: Task, length: int, lowering: LoweringOptions) -> tuple[C
         mask = tf.cast(tf.range(length) < tokens, tf.int32)
         arrays = (tf.concat([ids, padding], 0), mask, tf.zeros((length,), tf.int32))
         model_inputs = {name: tf.reshape(array, (1, length)) for name, array in zip(INPUT_NAMES, arrays, strict=True)}
-        return twin.serve(model_inputs, lowering=lowering)
+        return twin.serve(model_inputs)
 
     return serve, {TEXT: tf.TensorSpec((1,), tf.string, name=TEXT)}

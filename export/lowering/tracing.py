@@ -15,7 +15,7 @@ from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions, lowered
+from kerasbert.layers.lowering.options import LoweringOptions, lowered, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.base import Task
@@ -86,14 +86,14 @@ def save_graph(twin: Task, target: Target, length: int | None, folder: Path, tex
             raise KerasBertError(
                 "expected a number of tokens for a file that takes texts, received a resizable length; name one"
             )
-        save_function(*text_function(twin, length, lowering), folder, lowering)
+        save_function(*text_function(twin, length), folder, lowering)
         return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    save_function(lambda **inputs: twin.serve(inputs, lowering=lowering), specs, folder, lowering)
+    save_function(lambda **inputs: twin.serve(inputs), specs, folder, lowering)
 
 
 def save_function(
-    function: Callable, specs: Mapping[str, tf.TensorSpec], folder: Path, lowering: LoweringOptions = TRAINING_OPTIONS
+    function: Callable, specs: Mapping[str, tf.TensorSpec], folder: Path, lowering: LoweringOptions | None = None
 ) -> None:
     """Save a function as a SavedModel with one signature.
 
@@ -101,9 +101,9 @@ def save_function(
         function: Takes tensors as keyword arguments and returns tensors by name. The caller keeps the variables that it reads alive.
         specs: The specification of its inputs by name.
         folder: The folder of the SavedModel.
-        lowering: The lowering options of the graph.
+        lowering: The lowering options of the graph; None for those of training.
     """
-    with lowered(lowering):
+    with lowered(lowering or lowering_options()):
         traced = tf.function(function, autograph=False).get_concrete_function(**specs)
     # The module holds variables instead of layers, because a SavedModel would trace every layer again. It holds only those that the graph
     # reads, because each takes time: an integer-only model has twice as many ranges, which are constants here, as weights.

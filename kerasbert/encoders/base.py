@@ -132,7 +132,7 @@ class Encoder(keras.layers.Layer):
 
     def call(
         self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,
-        output_attentions: bool = False, lowering: Any = None,
+        output_attentions: bool = False,
     ) -> EncoderOutput:  # fmt: skip
         x, bias = self.embed(inputs, training=training)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = (), ()

@@ -9,8 +9,8 @@ from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
+from kerasbert.layers.quantization.connections import tie_pooled, tie_sequence
 from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.layers.quantization.tie_ranges import tie_pooled, tie_sequence
 
 
 class Head(keras.layers.Layer):

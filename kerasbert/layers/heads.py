@@ -44,9 +44,7 @@ class MaskedLMHead(keras.layers.Layer):
             )
         self.bias = self.add_weight("bias", (config.vocab_size,), initializer="zeros")
 
-    def call(
-        self, sequence: tf.Tensor, words: EmbeddingTable, training: bool | None = None, lowering: None = None
-    ) -> tf.Tensor:
+    def call(self, sequence: tf.Tensor, words: EmbeddingTable, training: bool | None = None) -> tf.Tensor:
         x = self.transform(self.input_quantizer(sequence, training=training), training=training)
         x = self.norm(x, training=training)  # (B, S, W)
         if self.decoder is not None:

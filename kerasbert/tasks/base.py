@@ -17,7 +17,6 @@ from kerasbert.heads.own_head import OwnHead
 from kerasbert.heads.registry import DEFAULT, checked_settings
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.forks import check_not_forked
@@ -166,43 +165,37 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         for layer in self.head.unread_parts(self.encoder):
             layer.trainable = False  # no gradient reaches it
 
-    def logits(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def logits(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
         """Compute the head's output on the encoder's.
 
         Args:
             inputs: Int32 tensors `(batch, length)` by input name.
             training: Whether dropout is applied.
-            lowering: The lowering options of the graph.
 
         Returns:
             Float32 `(batch, outputs)`, or `(batch, length, outputs)` where the head reads the sequence.
         """
         own = self.head
         if own is None:
-            encoded = self.encoder(inputs, training=training, lowering=lowering)
+            encoded = self.encoder(inputs, training=training)
             return getattr(self, self.heads[0]).logits(encoded, training=training)
-        encoded = self.encoder(inputs, training, output_hidden_states=True, output_attentions=True, lowering=lowering)
+        encoded = self.encoder(inputs, training, output_hidden_states=True, output_attentions=True)
         return own.logits(encoded, complete_inputs(inputs)[1], training)
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> Any:
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> Any:
         """Compute what the loss reads: logits, or a dict of them by output name.
 
         Args:
             inputs: Int32 tensors `(batch, length)` by input name.
             training: Whether dropout is applied.
-            lowering: The lowering options of the graph.
 
         Returns:
             Float32 tensors `(batch, ...)`.
         """
-        return self.logits(inputs, training, lowering)
+        return self.logits(inputs, training)
 
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        outputs = self(inputs, training=False, lowering=lowering)
+    def serve(self, inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        outputs = self(inputs, training=False)
         return outputs if isinstance(outputs, dict) else {self.output_name: self.answer(outputs)}
 
     def answer(self, logits: tf.Tensor) -> tf.Tensor:

@@ -8,7 +8,6 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.heads import masked_lm_head
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.processors import IGNORED, Features, Processor, RawResult
 from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.tasks.base import Task
@@ -64,13 +63,11 @@ class MaskedLM(Task):
         self.masked_lm = masked_lm_head(encoder.config, encoder.policy)
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
-        sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
+        sequence = self.encoder(inputs, training=training).sequence  # (B, S, H)
         if "positions" in inputs:
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
-        return self.masked_lm(sequence, self.encoder.embeddings.word, training=training, lowering=lowering)
+        return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
 
     def train_step(self, data: Any) -> dict[str, Any]:
         return super().train_step(masked_only(data))

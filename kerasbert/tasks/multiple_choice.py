@@ -9,7 +9,6 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.heads.head import classifier_dropout
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.processors.multiple_choice import MultipleChoice as MultipleChoiceProcessor
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer
@@ -65,14 +64,12 @@ class MultipleChoice(Task):
         self.add_head(1, classifier_dropout(encoder))
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
         ids = tf.convert_to_tensor(inputs["input_ids"])  # (B, choices, S), or (B, S)
         flat = {
             name: tf.reshape(inputs[name], (-1, tf.shape(inputs[name])[-1])) for name in INPUT_NAMES if name in inputs
         }
-        scores = self.logits(flat, training, lowering)  # (B * choices, 1)
+        scores = self.logits(flat, training)  # (B * choices, 1)
         if ids.shape.rank == 2:
             return tf.reshape(scores, (-1, 1))
         scores = tf.reshape(scores, tf.shape(ids)[:2])  # (B, choices)

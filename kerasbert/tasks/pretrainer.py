@@ -12,7 +12,6 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.heads.head import Head
 from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
 from kerasbert.processors import IGNORED, Features
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
@@ -81,10 +80,8 @@ class Pretrainer(Task):
         self.next_sentence = Head(encoder, 2, "pooled", "next_sentence", rate)
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> dict[str, tf.Tensor]:
-        encoded = self.encoder(inputs, training=training, lowering=lowering)
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> dict[str, tf.Tensor]:
+        encoded = self.encoder(inputs, training=training)
         sequence = encoded.sequence  # (B, S, H)
         if "positions" in inputs:
             sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
@@ -232,12 +229,8 @@ class ReplacedTokenDetector(Task):
         self.discriminator = ReplacedTokenHead(encoder.config, encoder.policy)
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
-        return self.discriminator(
-            self.encoder(inputs, training=training, lowering=lowering).sequence, training=training
-        )
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
+        return self.discriminator(self.encoder(inputs, training=training).sequence, training=training)
 
     @property
     def processor(self) -> ReplacedTokens:

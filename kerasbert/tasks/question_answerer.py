@@ -10,7 +10,6 @@ from kerasbert.console.output import note
 from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.processors.base import check_finite
 from kerasbert.processors.gold_answers import right_answers
 from kerasbert.processors.question_answering import QuestionAnswering
@@ -84,10 +83,8 @@ class QuestionAnswerer(Task):
         self.add_head(2)
         self._create_variables()
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> dict[str, tf.Tensor]:
-        logits = self.logits(inputs, training, lowering)  # (B, S, 2)
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> dict[str, tf.Tensor]:
+        logits = self.logits(inputs, training)  # (B, S, 2)
         # Not `logits[..., 0]`: GPU delegates support no slice that drops an axis.
         start, end = tf.split(logits, 2, axis=-1)  # (B, S, 1)
         return {"start_logits": tf.squeeze(start, -1), "end_logits": tf.squeeze(end, -1)}

@@ -15,11 +15,11 @@ from kerasbert.checkpoints.sentence_transformers import lowercases, read_setting
 from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
+from kerasbert.layers.lowering.options import lowering_options
 from kerasbert.layers.norms import half_range_scale
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
+from kerasbert.layers.quantization.connections import tie_sequence
 from kerasbert.layers.quantization.factory import LayerFactory
-from kerasbert.layers.quantization.tie_ranges import tie_sequence
 from kerasbert.losses.pairs import PairLoss, SentenceLoss, text_numbers
 from kerasbert.processors import Features
 from kerasbert.processors.embedding import Embedding
@@ -193,15 +193,13 @@ class SentenceEncoder(Task):
         if self.prompts is not None:
             write_prompts(folder, self.prompts, self.default_prompt_name)
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
         if inputs["input_ids"].shape.rank == 3:  # pairs (B, 2, S) -> (B, 2, W)
             group = tf.shape(inputs["input_ids"])[1]
             flat = {name: tf.reshape(ids, (-1, tf.shape(ids)[2])) for name, ids in inputs.items()}
-            vectors = self.call(flat, training=training, lowering=lowering)
+            vectors = self.call(flat, training=training)
             return tf.reshape(vectors, (-1, group, vectors.shape[-1]))
-        sequence = self.encoder(inputs, training=training, lowering=lowering).sequence  # (B, S, H)
+        sequence = self.encoder(inputs, training=training).sequence  # (B, S, H)
         mask = complete_inputs(inputs)[1]
         pooled = pool(sequence, mask, self.pooling)  # (B, H)
         if self.projection is not None:
@@ -213,7 +211,7 @@ class SentenceEncoder(Task):
             return vectors
         # The mean square, not the sum: the converter would make an operator of the sum that no GPU delegate supports.
         smallest: float | tf.Tensor = 1e-12 / self.width
-        if lowering.half_range:
+        if lowering_options().half_range:
             scale = half_range_scale(vectors)
             vectors, smallest = vectors * scale, smallest * tf.square(scale)
         square = tf.reduce_mean(tf.square(vectors), axis=-1, keepdims=True)

@@ -8,7 +8,6 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.ids import INPUT_NAMES, check_ids
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.tasks.forks import check_not_forked
 
 if TYPE_CHECKING:
@@ -30,12 +29,11 @@ class ServingMixin(keras.Model):
         @property
         def config(self) -> EncoderConfig: ...
 
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> Outputs:
+    def serve(self, inputs: dict[str, tf.Tensor]) -> Outputs:
         """Return the outputs by the exported file's names, float32.
 
         Args:
             inputs: Int32 tensors `(batch, length)` by input name.
-            lowering: The lowering options of the graph.
 
         Returns:
             Float32 tensors by output name, `(batch, ...)`.

@@ -10,7 +10,6 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.text import Tokenizer
 from kerasbert.training.distillation.objective import static_size
 from kerasbert.zoo.building.pairs import SINGLE, JointEmbedding
@@ -37,12 +36,10 @@ class Student(kb.SentenceEncoder):
     def processor(self) -> JointEmbedding:
         return JointEmbedding(width=self.width)
 
-    def call(
-        self, inputs: dict[str, tf.Tensor], training: bool | None = None, lowering: LoweringOptions = TRAINING_OPTIONS
-    ) -> tf.Tensor:
+    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
         if not training:
-            return super().call(inputs, training, lowering)
-        output = self.encoder(inputs, training=True, lowering=lowering)
+            return super().call(inputs, training)
+        output = self.encoder(inputs, training=True)
         mask = tf.expand_dims(tf.cast(inputs["attention_mask"], tf.float32), -1)
         total = tf.reduce_sum(tf.cast(output.sequence, tf.float32) * mask, axis=1)
         return tf.stack([tf.math.l2_normalize(total, axis=-1), tf.cast(output.pooled, tf.float32)], axis=1)

@@ -40,9 +40,9 @@ class LoweringOptions:
     decomposed_attention: bool = False
 
 
-TRAINING_OPTIONS = LoweringOptions()
+_TRAINING = LoweringOptions()
 # Of this thread, or of this coroutine: two models may be exported at the same time.
-_OPTIONS: ContextVar[LoweringOptions] = ContextVar("lowering", default=TRAINING_OPTIONS)
+_OPTIONS: ContextVar[LoweringOptions] = ContextVar("lowering", default=_TRAINING)
 
 
 def lowering_options() -> LoweringOptions:
