@@ -1,8 +1,8 @@
 """ALBERT: Lan et al. 2019, "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import tf_keras as keras
 
@@ -55,12 +55,14 @@ class AlbertConfig(EncoderConfig):
     def blocks(self) -> int:
         return self.num_hidden_groups * self.inner_group_num
 
-    def group(self, layer: int) -> int:
-        """Return the group whose blocks compute a layer.
+    @property
+    def blocks_per_layer(self) -> int:
+        return self.inner_group_num
 
-        Args:
-            layer: The number of the layer, from 0 on.
-        """
+    def with_layers(self, layers: Sequence[int]) -> Self:
+        return replace(super().with_layers(layers), num_hidden_groups=len({self.group(layer) for layer in layers}))
+
+    def group(self, layer: int) -> int:
         return layer * self.num_hidden_groups // self.num_hidden_layers
 
 
@@ -85,7 +87,3 @@ class AlbertEncoder(Encoder):
 
     def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
         return FactorizedEmbeddings(make, self.config.embedding_size)
-
-    def stack(self) -> Sequence[keras.layers.Layer]:
-        inner, groups = self.config.inner_group_num, map(self.config.group, range(self.config.num_hidden_layers))
-        return [block for group in groups for block in self.layers[group * inner : (group + 1) * inner]]

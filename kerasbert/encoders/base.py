@@ -128,7 +128,8 @@ class Encoder(keras.layers.Layer):
 
     def stack(self) -> Sequence[keras.layers.Layer]:
         """Return the blocks in the order of their calls."""
-        return self.layers
+        size, groups = self.config.blocks_per_layer, map(self.config.group, range(self.config.num_hidden_layers))
+        return [block for group in groups for block in self.layers[group * size : (group + 1) * size]]
 
     def call(
         self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,

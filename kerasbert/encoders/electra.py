@@ -36,6 +36,10 @@ class ElectraConfig(BertConfig):
     intermediate_size: int = 1024
     embedding_size: int = setting(128, at_least=1)
 
+    @property
+    def masked_lm_form(self) -> tuple[int, str, int]:
+        return self.embedding_size, "gelu", 0
+
 
 @keras.utils.register_keras_serializable("kerasbert")
 class ElectraEncoder(Encoder):

@@ -48,6 +48,10 @@ class MobileBertConfig(BottleneckConfig):
     trigram_input: bool = True
     classifier_activation: bool = True
 
+    @property
+    def masked_lm_form(self) -> tuple[int, str, int]:
+        return self.hidden_size, self.hidden_act, self.hidden_size - self.embedding_size
+
     def check(self) -> None:
         super().check()
         fits = self.embedding_size <= self.hidden_size

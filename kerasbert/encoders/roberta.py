@@ -30,6 +30,10 @@ class RobertaConfig(BertConfig):
     pad_token_id: int = 1
 
     @property
+    def masked_lm_form(self) -> tuple[int, str, int]:
+        return self.hidden_size, "gelu", 0
+
+    @property
     def position_offset(self) -> int:
         return self.pad_token_id + 1
 

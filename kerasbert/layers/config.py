@@ -1,6 +1,6 @@
 """The sizes and switches that every encoder has, under the names of Hugging Face's `config.json`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -135,6 +135,32 @@ class EncoderConfig(Record):
             layer: The number of the block, from 0 on.
         """
         return BlockForm()
+
+    def group(self, layer: int) -> int:
+        """Return the group whose blocks compute a layer; by default each layer is a group.
+
+        Args:
+            layer: The number of the layer, from 0 on.
+        """
+        return layer
+
+    @property
+    def blocks_per_layer(self) -> int:
+        """Number of blocks in a group."""
+        return 1
+
+    def with_layers(self, layers: Sequence[int]) -> Self:
+        """Return the config of an encoder with some of the layers.
+
+        Args:
+            layers: Their numbers in ascending order.
+        """
+        return replace(self, num_hidden_layers=len(layers))
+
+    @property
+    def masked_lm_form(self) -> tuple[int, str, int]:
+        """Width and activation of the masked-LM head in checkpoints, and the channels that its decoder has beside the token embeddings."""
+        return getattr(self, "embedding_size", self.hidden_size), self.hidden_act, 0
 
     @property
     def blocks(self) -> int:

@@ -78,9 +78,4 @@ class ReplacedTokenHead(keras.layers.Layer):
 
 def masked_lm_head(config: EncoderConfig, policy: QuantizationPolicy | None) -> MaskedLMHead:
     """Make the masked language model head of an architecture's checkpoints."""
-    embedding_size: int = getattr(config, "embedding_size", config.hidden_size)
-    if config.model_type == "mobilebert":
-        further = config.hidden_size - embedding_size
-        return MaskedLMHead(config, policy, config.hidden_size, config.hidden_act, further)
-    activation = "gelu" if config.model_type in ("electra", "roberta") else config.hidden_act
-    return MaskedLMHead(config, policy, embedding_size, activation)
+    return MaskedLMHead(config, policy, *config.masked_lm_form)

@@ -64,7 +64,7 @@ class ActivationFakeQuant(keras.layers.Layer):
 
     def __call__(self, x: Any, *arguments: Any, **options: Any) -> Any:
         # Keras' call takes longer than most operators, and a float model has one at every activation.
-        if self.built and self._changes_nothing:
+        if self._changes_nothing:
             return x
         return super().__call__(x, *arguments, **options)
 
@@ -72,7 +72,7 @@ class ActivationFakeQuant(keras.layers.Layer):
     def _changes_nothing(self) -> bool:
         if type(self) is not ActivationFakeQuant or self.prevent_bias_folding:
             return False
-        return self.observer is None and self.equalizer is None
+        return self.observer is None and self.equalizer is None and not self.equalized
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if self._observes_unscaled:

@@ -12,13 +12,12 @@ import tensorflow as tf
 
 from kerasbert.arguments import argument
 from kerasbert.compression.pruning.structured.layer_strategies import FIXED_STRATEGIES, kept_layers, similarities_on
-from kerasbert.compression.pruning.structured.layer_surgery import blocks_per_layer, config_with
+from kerasbert.compression.pruning.structured.layer_surgery import config_with
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.pruning.structured.output_similarity import OutputSimilarity
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
 from kerasbert.data.dataset import examples_of
 from kerasbert.data.sampling import sample_evenly, spread
-from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.processors import Features, RawResult
@@ -156,9 +155,8 @@ class _DistinctChoices:
 
     def representative(self, layers: Iterable[int]) -> _Layers:
         """Return the first choice that was seen of those that call the same blocks."""
-        layers, config = tuple(layers), self.config
-        called = tuple(map(config.group, layers)) if isinstance(config, AlbertConfig) else layers
-        return self._first.setdefault(called, layers)
+        layers = tuple(layers)
+        return self._first.setdefault(tuple(map(self.config.group, layers)), layers)
 
 
 class _Trial:
@@ -166,7 +164,7 @@ class _Trial:
 
     def __init__(self, task: Task, features: Features, batch_size: int) -> None:
         self.task, self.features, self.batch_size = task, features, batch_size
-        stack, inner = list(task.encoder.stack()), blocks_per_layer(task.config)
+        stack, inner = list(task.encoder.stack()), task.config.blocks_per_layer
         self.layers = [stack[first : first + inner] for first in range(0, len(stack), inner)]
         self.head = task.with_policy(None)  # what follows the last layer
         self.head.encoder.layers = []

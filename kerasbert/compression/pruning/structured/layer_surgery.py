@@ -1,9 +1,6 @@
 """A task rebuilt with some of its layers."""
 
-from dataclasses import replace
-
 from kerasbert.compression.pruning.structured.model_surgery import rebuild_task, weights_by_path
-from kerasbert.encoders.albert import AlbertConfig
 from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
@@ -31,7 +28,7 @@ def with_layers(task: Task, layers: list[int]) -> Task:
         if block_path in renamed:
             weights[path.replace(block_path, renamed[block_path], 1)] = value
     if task.encoder.layer_mix is not None:
-        inner = blocks_per_layer(config)
+        inner = config.blocks_per_layer
         calls = [layer * inner + i for layer in layers for i in range(inner)]
         weights["encoder.layer_mix.scores"] = old_weights["encoder.layer_mix.scores"][
             [0, *(1 + call for call in calls)]
@@ -49,19 +46,13 @@ def config_with(config: EncoderConfig, layers: list[int]) -> tuple[EncoderConfig
     Raises:
         KerasBertError: When no config describes an ALBERT with these layers.
     """
-    if not isinstance(config, AlbertConfig):
-        return replace(config, num_hidden_layers=len(layers)), layers
     layer_groups = [config.group(layer) for layer in layers]
     groups = sorted(set(layer_groups))
-    smaller = replace(config, num_hidden_layers=len(layers), num_hidden_groups=len(groups))
+    smaller = config.with_layers(layers)
     if [groups[smaller.group(layer)] for layer in range(len(layers))] != layer_groups:
         raise KerasBertError(
             f"expected layers that leave each of ALBERT's {len(groups)} groups the calls that a config gives it, received {layers}; "
             "keep as many layers of each group"
         )
-    return smaller, [group * config.inner_group_num + i for group in groups for i in range(config.inner_group_num)]
-
-
-def blocks_per_layer(config: EncoderConfig) -> int:
-    """Return the number of blocks that make a layer."""
-    return config.inner_group_num if isinstance(config, AlbertConfig) else 1
+    size = config.blocks_per_layer
+    return smaller, [group * size + i for group in groups for i in range(size)]
