@@ -11,7 +11,6 @@ from kerasbert.heads.head import Head, classifier_dropout
 from kerasbert.heads.head_set import HeadSet
 from kerasbert.heads.own_head import OwnHead
 from kerasbert.heads.registry import DEFAULT, checked_settings
-from kerasbert.layers.lowering.options import TRAINING_OPTIONS, LoweringOptions
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors.joint import Joint
 from kerasbert.tasks.base import Task
@@ -90,8 +89,8 @@ class MultiTask(Task):
     def soft_loss(self) -> str:
         return "softmax"
 
-    def serve(self, inputs: dict[str, tf.Tensor], lowering: LoweringOptions = TRAINING_OPTIONS) -> dict[str, tf.Tensor]:
-        logits = self(inputs, training=False, lowering=lowering)
+    def serve(self, inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        logits = self(inputs, training=False)
         return {name: tf.nn.softmax(values) for name, values in logits.items()}
 
     def default_loss(self) -> dict[str, keras.losses.Loss]:
