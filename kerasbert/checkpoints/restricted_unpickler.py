@@ -70,7 +70,6 @@ _KINDS = {
 }
 _MAX_DIMENSIONS = 32
 _DAMAGED = "the file is damaged, get it again"
-_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _VALUES = {"BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE"}
 _VALUES |= {"BINSTRING", "SHORT_BINSTRING"}  # written by Python 2
 
@@ -107,108 +106,92 @@ def brief_repr(value: Any) -> str:
     return short_repr(value)[:200]
 
 
-class _Stack:
-    """The machine's stack of plain data and marks."""
+class _Machine:
+    """The stack machine: a stack of plain data and marks, and a memo. STOP sets `result`."""
 
-    def __init__(self) -> None:
-        self._values: list[Any] = []
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.result: Any = None
+        self.stack: list[Any] = []
+        self.memo: dict[int, Any] = {}
 
-    @property
-    def top(self) -> Any:
-        return self._values[-1]
-
-    def push(self, value: Any) -> None:
-        self._values.append(value)
+    def run(self, opcode: str, argument: Any) -> None:
+        """Run one instruction, named as in `pickletools`."""
+        if opcode in _PUSHES:
+            self.stack.append(_PUSHES[opcode](self, argument))
+        elif opcode in _CHANGES:
+            _CHANGES[opcode](self, argument)
+        else:
+            raise mismatch(self.path, "a pickle of plain tensors", f"the instruction {opcode}", "it is not run")
 
     def pop(self, count: int) -> list[Any]:
-        values = self._values[-count:]
+        values = self.stack[-count:]
         if len(values) < count or any(value is _MARK for value in values):
             raise IndexError("the stack is empty")
-        del self._values[-count:]
+        del self.stack[-count:]
         return values
 
     def pop_to_mark(self) -> list[Any]:
-        for index in range(len(self._values) - 1, -1, -1):
-            if self._values[index] is _MARK:
-                values = self._values[index + 1 :]
-                del self._values[index:]
+        for index in range(len(self.stack) - 1, -1, -1):
+            if self.stack[index] is _MARK:
+                values = self.stack[index + 1 :]
+                del self.stack[index:]
                 return values
         raise IndexError("no mark on the stack")
 
+    def remember(self, place: int) -> None:
+        self.memo[place] = self.stack[-1]
+
+    def stop(self) -> None:
+        (self.result,) = self.pop(1)
+
     def extend_list(self, values: list[Any]) -> None:
         """Append values to the list on top."""
-        if type(self.top) is not list:
+        if type(self.stack[-1]) is not list:
             raise TypeError("APPEND without a list")
-        self.top.extend(values)
+        self.stack[-1].extend(values)
 
     def update_dict(self, keys_and_values: list[Any]) -> None:
         """Add alternating keys and values to the dict on top."""
-        target, keys = self.top, keys_and_values[::2]
+        target, keys = self.stack[-1], keys_and_values[::2]
         # Tuples are valid keys in Python, but hashing nested ones can take for ever.
         if type(target) is not dict or len(keys_and_values) % 2 or not all(type(key) in (str, int) for key in keys):
             raise TypeError("SETITEM without a dict with strings as keys")
         target.update(zip(keys, keys_and_values[1::2], strict=True))
 
 
-class _Machine:
-    """The stack machine. STOP sets `result`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.result: Any = None
-        self._stack = _Stack()
-        self._memo: dict[int, Any] = {}
-
-    def run(self, opcode: str, argument: Any) -> None:
-        """Run one instruction, named as in `pickletools`."""
-        stack, memo = self._stack, self._memo
-        match opcode:
-            case _ if opcode in _VALUES:
-                stack.push(argument)
-            case _ if opcode in _CONSTANTS:
-                stack.push(_CONSTANTS[opcode])
-            case "MARK":
-                stack.push(_MARK)
-            case "EMPTY_TUPLE":
-                stack.push(())
-            case "EMPTY_LIST":
-                stack.push([])
-            case "EMPTY_DICT":
-                stack.push({})
-            case "TUPLE1" | "TUPLE2" | "TUPLE3":
-                stack.push(tuple(stack.pop(int(opcode[-1]))))
-            case "TUPLE":
-                stack.push(tuple(stack.pop_to_mark()))
-            case "APPEND":
-                stack.extend_list(stack.pop(1))
-            case "APPENDS":
-                stack.extend_list(stack.pop_to_mark())
-            case "SETITEM":
-                stack.update_dict(stack.pop(2))
-            case "SETITEMS":
-                stack.update_dict(stack.pop_to_mark())
-            case "BINGET" | "LONG_BINGET":
-                stack.push(memo[argument])
-            case "BINPUT" | "LONG_BINPUT":
-                memo[argument] = stack.top
-            case "MEMOIZE":
-                memo[len(memo)] = stack.top
-            case "GLOBAL":
-                stack.push(_resolve_name(self.path, argument.replace(" ", ".", 1)))
-            case "STACK_GLOBAL":
-                stack.push(_resolve_name(self.path, ".".join(map(_string, stack.pop(2)))))
-            case "BINPERSID":
-                stack.push(_storage(self.path, *stack.pop(1)))
-            case "REDUCE":
-                stack.push(_construct(self.path, *stack.pop(2)))
-            case "BUILD":
-                stack.push(_drop_attributes(*stack.pop(2)))
-            case "STOP":
-                (self.result,) = stack.pop(1)
-            case "PROTO" | "FRAME":
-                pass
-            case _:
-                raise mismatch(self.path, "a pickle of plain tensors", f"the instruction {opcode}", "it is not run")
+_Instruction = Callable[[_Machine, Any], Any]
+# Instructions that push what they return.
+_PUSHES: dict[str, _Instruction] = {
+    **dict.fromkeys(_VALUES, lambda machine, argument: argument),
+    "NONE": lambda machine, _: None,
+    "NEWTRUE": lambda machine, _: True,
+    "NEWFALSE": lambda machine, _: False,
+    "MARK": lambda machine, _: _MARK,
+    "EMPTY_TUPLE": lambda machine, _: (),
+    "EMPTY_LIST": lambda machine, _: [],
+    "EMPTY_DICT": lambda machine, _: {},
+    "TUPLE1": lambda machine, _: tuple(machine.pop(1)),
+    "TUPLE2": lambda machine, _: tuple(machine.pop(2)),
+    "TUPLE3": lambda machine, _: tuple(machine.pop(3)),
+    "TUPLE": lambda machine, _: tuple(machine.pop_to_mark()),
+    **dict.fromkeys(("BINGET", "LONG_BINGET"), lambda machine, place: machine.memo[place]),
+    "GLOBAL": lambda machine, name: _resolve_name(machine.path, name.replace(" ", ".", 1)),
+    "STACK_GLOBAL": lambda machine, _: _resolve_name(machine.path, ".".join(map(_string, machine.pop(2)))),
+    "BINPERSID": lambda machine, _: _storage(machine.path, *machine.pop(1)),
+    "REDUCE": lambda machine, _: _construct(machine.path, *machine.pop(2)),
+    "BUILD": lambda machine, _: _drop_attributes(*machine.pop(2)),
+}
+_CHANGES: dict[str, _Instruction] = {
+    "APPEND": lambda machine, _: machine.extend_list(machine.pop(1)),
+    "APPENDS": lambda machine, _: machine.extend_list(machine.pop_to_mark()),
+    "SETITEM": lambda machine, _: machine.update_dict(machine.pop(2)),
+    "SETITEMS": lambda machine, _: machine.update_dict(machine.pop_to_mark()),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT"), lambda machine, place: machine.remember(place)),
+    "MEMOIZE": lambda machine, _: machine.remember(len(machine.memo)),
+    "STOP": lambda machine, _: machine.stop(),
+    **dict.fromkeys(("PROTO", "FRAME"), lambda machine, _: None),
+}
 
 
 def _construct(path: Path, constructor: Any, arguments: Any) -> Any:
