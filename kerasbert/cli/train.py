@@ -75,6 +75,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
 def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     """Create the task of the config, with a new head if the checkpoint has none."""
     from kerasbert.cli.common.loading import loading
+    from kerasbert.processors.joint import Joint
     from kerasbert.processors.registry import TASK_NAMES, train_tasks
 
     with loading("the model"):
@@ -97,6 +98,7 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
             from kerasbert.heads.registry import head_of_file
 
             settings["head"] = head_of_file(training.head)
+        settings |= {"heads": data.processor.heads} if isinstance(data.processor, Joint) else {}
         settings |= answer_settings(training)
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():

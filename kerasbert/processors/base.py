@@ -148,6 +148,18 @@ class Processor(Record):
         """
         return None
 
+    @classmethod
+    def settings_of(cls, y: Any) -> dict[str, Any]:
+        """Return the settings beside the labels that some training data determines; most processors have none.
+
+        Args:
+            y: The labels of the training data.
+
+        Returns:
+            The settings by name.
+        """
+        return {}
+
     def check_labels(self, y: Any, examples: Sequence) -> None:
         """Check labels without tokenizing the examples.
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from kerasbert.arguments import shown
+from kerasbert.data.joint import read_joint
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
 from kerasbert.processors.base import Processor, RawResult, RawResults, check_same_number
@@ -52,6 +53,7 @@ class Joint(Processor):
     output_rank = 3
     per_token = True
     second_input = "none"
+    reader = staticmethod(read_joint)
     display = Display(("head", "prediction", "text"), _lines, _fields)
 
     def __post_init__(self) -> None:
@@ -70,6 +72,16 @@ class Joint(Processor):
         labels = head.get("labels")
         named = isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
         return head.get("task") in KINDS and named and len(set(labels)) == len(labels) >= 2
+
+    @classmethod
+    def settings_of(cls, y: Any) -> dict[str, Any]:
+        rows = list(y or ())
+        heads = {}
+        for name in dict.fromkeys(key for row in rows for key in row):
+            values = [row[name] for row in rows if name in row]
+            task = "tagging" if isinstance(values[0], list) else "classification"
+            heads[name] = {"task": task, "labels": list(KINDS[task].label_names(values) or ())}
+        return {"heads": heads}
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -113,6 +125,8 @@ class Joint(Processor):
         return encoded
 
     def _labels(self, y: Any) -> Mapping[str, Any]:
+        if isinstance(y, list | tuple) and y and all(isinstance(row, Mapping) for row in y):  # those of a file
+            y = {name: [row.get(name) for row in y] for name in dict.fromkeys(key for row in y for key in row)}
         if not isinstance(y, Mapping) or set(y) != set(self.heads):
             received = f"a dict with {', '.join(map(str, y))[:100]}" if isinstance(y, Mapping) else type(y).__name__
             raise KerasBertError(

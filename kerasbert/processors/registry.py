@@ -148,6 +148,7 @@ TASK_NAMES = {
         "ForQuestionAnswering", "question_answering", {"question-answering": "question_answering"}
     ),
     "MultipleChoice": TaskName("ForMultipleChoice", "multiple_choice", {"multiple-choice": "multiple_choice"}),
+    "MultiTask": TaskName("ForMultiTask", "joint", {"multi-task": "joint"}),
     "MaskedLM": TaskName("ForMaskedLM", "masked_lm", {"masked-lm": "masked_lm"}),
     "SentenceEncoder": TaskName("Model", "embedding", {"sentence-pairs": "embedding"}),
     "NextSentencePredictor": TaskName(

@@ -53,7 +53,7 @@ class TrainConfig(Options):
     task: str = setting(
         "classification",
         "Task type: classification, multi-label, regression, tagging, question-answering, multiple-choice, masked-lm, "
-        "sentence-pairs or next-sentence.",
+        "sentence-pairs, multi-task or next-sentence.",
         "NAME",
     )
     text_column: str | None = same_setting(FileOptions, "text_column")

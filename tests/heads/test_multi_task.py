@@ -76,3 +76,33 @@ def test_a_head_of_the_user_stands_beside_another(tiny):
 def _first(outputs):
     dense = keras.layers.Dense(outputs)
     return lambda encoded: dense(encoded.sequence[:, 0])
+
+
+def test_the_command_reads_both_labels_from_one_file(tiny, tmp_path, capsys):
+    from kerasbert.cli import main
+
+    rows = [
+        {"text": text, "mood": mood, "words": ["B-good" if word in GOOD else "O" for word in text.split()]}
+        for text, mood in zip(*tiny.rows(24, seed=1), strict=True)
+    ]
+    data, model = tmp_path / "train.jsonl", str(tmp_path / "model")
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    tiny.narrow().save_pretrained(tmp_path / "encoder")
+    command = [
+        "train",
+        "--task",
+        "multi-task",
+        "--model",
+        str(tmp_path / "encoder"),
+        "--new-head",
+        "--train",
+        str(data),
+    ]
+    assert main([*command, "--dev", str(data), "--epochs", "1", "--out", model]) == 0, capsys.readouterr().err
+    assert list(kb.load_task(model).processor.heads) == list(HEADS)
+    assert main(["evaluate", model, "--data", str(data)]) == 0, capsys.readouterr().err
+    assert main(["predict", model, "a good film"]) == 0, capsys.readouterr().err
+    assert "words\t" in capsys.readouterr().out
+    data.write_text(json.dumps(rows[0]) + "\n" + '{"text": "a film", "mood": "positive"}\n')
+    assert main([*command, "--out", str(tmp_path / "other")]) == 1
+    assert "expected an object with 'words', received text, mood" in capsys.readouterr().err

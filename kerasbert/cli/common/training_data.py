@@ -72,7 +72,9 @@ def read_data(training: TrainConfig) -> TrainingData:
     kind = processor_class(tasks[training.task][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
-    processor = make_processor(kind.name, label_names(kind, whole, training.labels), answer_settings(training))
+    with locate_errors(whole):
+        settings = {**kind.settings_of(whole.y), **answer_settings(training)}
+    processor = make_processor(kind.name, label_names(kind, whole, training.labels), settings)
     note_rare_labels(processor, whole)
     for table in (train, dev):
         if table is not None:
