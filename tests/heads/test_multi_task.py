@@ -104,5 +104,5 @@ def test_the_command_reads_both_labels_from_one_file(tiny, tmp_path, capsys):
     assert main(["predict", model, "a good film"]) == 0, capsys.readouterr().err
     assert "words\t" in capsys.readouterr().out
     data.write_text(json.dumps(rows[0]) + "\n" + '{"text": "a film", "mood": "positive"}\n')
-    assert main([*command, "--out", str(tmp_path / "other")]) == 1
+    assert main([*command, "--out", str(tmp_path / "other")]) == 2
     assert "expected an object with 'words', received text, mood" in capsys.readouterr().err

@@ -62,7 +62,9 @@ def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | 
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROCESSORS or not isinstance(labels, list | None):
         return None
-    return make_processor(name, None if name == "regression" or not labels else [str(label) for label in labels])
+    given = {"heads": settings["heads"]} if "heads" in settings else {}
+    names = None if name == "regression" or not labels else [str(label) for label in labels]
+    return make_processor(name, names, given)
 
 
 def _task_name(config: dict[str, Any]) -> str | None:
