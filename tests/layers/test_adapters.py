@@ -42,7 +42,7 @@ def test_a_new_adapter_is_nearly_an_identity_and_can_learn(x):
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, True, "64"])
 def test_invalid_adapter_sizes_are_refused(size):
-    with pytest.raises(KerasBertError, match="whole number of at least 1"):
+    with pytest.raises(KerasBertError, match="expected adapters .*of at least 1, received"):
         check_size(size)
 
 

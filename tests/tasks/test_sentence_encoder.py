@@ -177,12 +177,12 @@ def test_a_projection_with_bias_and_tanh_is_saved_and_loaded(tiny, texts, tmp_pa
     [
         ({"bias": True}, "expected the tensors linear.bias, linear.weight, received linear.weight"),
         ({"bias": "no"}, "expected (bias as true or false|the tensors)"),
-        ({"activation_function": "torch.nn.modules.activation.ReLU"}, "an activation_function of .*received .*ReLU"),
-        ({"activation_function": ["tanh"]}, "an activation_function of .*received "),
+        ({"activation_function": "torch.nn.modules.activation.ReLU"}, "expected activation_function as one of .*received .*ReLU"),
+        ({"activation_function": ["tanh"]}, "expected activation_function as .*received "),
         ({"use_residual": True}, "expected use_residual False, the only supported value, received True"),
         ({"module_input_name": "token_embeddings"}, "expected module_input_name 'sentence_embedding', .*token_embe"),
-        ({"in_features": 16}, "expected in_features of 32 and a positive out_features, received .*16"),
-        ({"out_features": "8"}, "expected in_features of 32 and a positive out_features, received .*'8'"),
+        ({"in_features": 16}, "expected in_features of 32, received 16"),
+        ({"out_features": "8"}, "expected out_features as a whole number of at least 1, received '8'"),
         ({"out_features": 7}, r"2_Dense.linear.weight: expected shape \(7, 32\), received \(8, 32\)"),
     ],
 )
