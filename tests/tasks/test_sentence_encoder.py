@@ -177,7 +177,10 @@ def test_a_projection_with_bias_and_tanh_is_saved_and_loaded(tiny, texts, tmp_pa
     [
         ({"bias": True}, "expected the tensors linear.bias, linear.weight, received linear.weight"),
         ({"bias": "no"}, "expected (bias as true or false|the tensors)"),
-        ({"activation_function": "torch.nn.modules.activation.ReLU"}, "expected activation_function as one of .*received .*ReLU"),
+        (
+            {"activation_function": "torch.nn.modules.activation.ReLU"},
+            "expected activation_function as one of .*received .*ReLU",
+        ),
         ({"activation_function": ["tanh"]}, "expected activation_function as .*received "),
         ({"use_residual": True}, "expected use_residual False, the only supported value, received True"),
         ({"module_input_name": "token_embeddings"}, "expected module_input_name 'sentence_embedding', .*token_embe"),
