@@ -98,7 +98,7 @@ def open_model(
         model.inputs  # shape and dtype by input name
         ```
     """
-    settings = _checked(threads, kernels, length)
+    settings = _checked(threads, kernels, length, default_length)
     if isinstance(path_or_bytes, ModelFile):
         return open_file(path_or_bytes, threads, kernels, length, default_length)
     name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
@@ -120,17 +120,19 @@ def open_file(
     default_length: int | None = None,
 ) -> Session:
     """Open a file that was read and verified already, as `open_model` does."""
-    settings = _checked(threads, kernels, length)
+    settings = _checked(threads, kernels, length, default_length)
     session = _open({"model_content": file.content}, file.label, file.metadata, *settings, default_length)
     return session.behind(open_file(file.read_host(), *settings)) if session.is_body else session
 
 
-def _checked(threads: Any, kernels: Any, length: Any) -> tuple[int, str, int | None]:
-    """Return the settings of a runtime, once they are checked."""
+def _checked(threads: Any, kernels: Any, length: Any, default_length: Any) -> tuple[int, str, int | None]:
+    """Return threads, kernels and length, once they and the default length are checked."""
     if not isinstance(kernels, str) or kernels not in KERNELS:
         raise KerasBertError(
             f"expected kernels among {', '.join(KERNELS)}, received {shown(kernels)}; name one of these"
         )
+    if default_length is not None:
+        check_whole_number(default_length, "a default length")
     return check_threads(threads), kernels, None if length is None else check_whole_number(length, "a sequence length")
 
 

@@ -171,9 +171,13 @@ class Session(abc.ABC):
         """Run token lists, `(n, length)` by input name.
 
         Returns:
-            The outputs, `(n, ...)` by name, and the seconds of each token list.
+            The outputs, `(n, ...)` by name, and the seconds of each token list; none for no token list.
+
+        Raises:
+            KerasBertError: As `run`.
         """
-        return next(self.run_rows(each_token_list(arrays, self.inputs), len(next(iter(arrays.values())))))
+        token_lists = list(each_token_list(arrays, self.inputs)) if arrays else [arrays]
+        return next(self.run_rows(token_lists, len(token_lists) or 1), ({}, []))
 
     def check(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Check names, shapes and dtypes of inputs, and that ids are in the vocabulary.

@@ -101,3 +101,14 @@ def test_a_row_is_timed_without_its_copies(float_file, helpers):
     outputs, seconds = model.timed(rows)
     assert seconds > 0
     np.testing.assert_array_equal(outputs["probabilities"], model.run(rows)["probabilities"])
+
+
+def test_arrays_of_no_token_list_have_no_outputs_and_no_arrays_are_refused(float_file, helpers):
+    model = open_model(float_file)
+    outputs, seconds = model.run_arrays(helpers.packed_rows(3))
+    assert outputs["probabilities"].shape == (3, 3) and len(seconds) == 3
+    assert model.run_arrays(helpers.packed_rows(0)) == ({}, [])
+    with pytest.raises(KerasBertError, match="received none; pass exactly these"):
+        model.run_arrays({})
+    with pytest.raises(KerasBertError, match="a default length"):
+        open_model(float_file, default_length="long")
