@@ -109,6 +109,15 @@ def test_a_page_is_carried_out(name, tmp_path):
         run(folder, [sys.executable, "-m", "ruff", *command, *dict.fromkeys(written)])
 
 
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [("add-a-backend", 3), ("add-an-architecture", 4)],  # a target with its backend; two architectures
+)
+def test_an_extension_touches_few_files_of_the_library(name, files):
+    paths = {block.path for block in blocks(CONTRIBUTE / f"{name}.md") if block.path}
+    assert len({path for path in paths if not path.startswith("tests/")}) == files
+
+
 def test_a_diff_is_applied():
     assert apply_diff("a\nb\nc\n", " a\n-b\n+d\n c\n@@\n c\n+e\n") == "a\nd\nc\ne\n"
     with pytest.raises(AssertionError, match="found 2 times"):
