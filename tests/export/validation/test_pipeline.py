@@ -206,10 +206,11 @@ def test_a_new_setting_is_compared_without_a_change_here(trained):
     from kerasbert.processors.registry import processor_class
 
     without_effect = {"embedding": {"width"}, "question_answering": {"no_answer_threshold"}}
+    required = {"joint": {"heads": {"intent": {"task": "classification", "labels": ["a", "b"]}}}}
     for name in PROCESSORS:
         kind = processor_class(name)
         named = {field.name for field in dataclasses.fields(kind)} - {"labels"} - without_effect.get(name, set())
-        assert named <= kind().effective_settings().keys()
+        assert named <= kind(**required.get(name, {})).effective_settings().keys()
     compared = trained.tokenizer.effective_config().keys()
     assert trained.tokenizer.get_config().keys() - compared <= {"model_max_length"}
 
