@@ -81,7 +81,7 @@ class OwnHead(keras.layers.Layer):
     def unread_parts(self, encoder: Encoder) -> list[keras.layers.Layer]:
         """Return the layers of an encoder on which the output does not depend: its pooler and its top blocks."""
         reads, first = self.findings.reads, self.findings.unread_layers
-        pooler = [] if encoder.pooler is None or "pooled" in reads else [encoder.pooler]
+        pooler: list[keras.layers.Layer] = [] if encoder.pooler is None or "pooled" in reads else [encoder.pooler]
         blocks = list(encoder.stack())
         read = blocks if first is None else blocks[:first]
         return pooler + [block for block in encoder.layers if not any(block is each for each in read)]

@@ -70,8 +70,9 @@ class Joint(Processor):
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(head, Mapping):
             return False
         labels = head.get("labels")
-        named = isinstance(labels, list | tuple) and all(isinstance(label, str) for label in labels)
-        return head.get("task") in KINDS and named and len(set(labels)) == len(labels) >= 2
+        if head.get("task") not in KINDS or not isinstance(labels, list | tuple):
+            return False
+        return all(isinstance(label, str) for label in labels) and len(set(labels)) == len(labels) >= 2
 
     @classmethod
     def settings_of(cls, y: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.errors import KerasBertError
 from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.heads.head import Head
+from kerasbert.heads.head_set import HeadSet
 from kerasbert.heads.own_head import OwnHead
 from kerasbert.heads.registry import DEFAULT, checked_settings
 from kerasbert.ids import INPUT_NAMES
@@ -109,7 +110,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
         name: str
-        head: OwnHead | None
+        head: OwnHead | HeadSet | None
         layers: list[keras.layers.Layer]
 
     def __init__(
@@ -161,8 +162,11 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             setattr(self, self.heads[0], Head(self.encoder, outputs, self.reads, path, rate))
             return
         per_token = self.reads == "sequence"
-        self.head = OwnHead(self.encoder, self.head_name, self.head_settings, outputs, per_token)
-        for layer in self.head.unread_parts(self.encoder):
+        self._set_head(OwnHead(self.encoder, self.head_name, self.head_settings, outputs, per_token))
+
+    def _set_head(self, head: OwnHead | HeadSet) -> None:
+        self.head = head
+        for layer in head.unread_parts(self.encoder):
             layer.trainable = False  # no gradient reaches it
 
     def logits(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:

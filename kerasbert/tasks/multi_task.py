@@ -61,10 +61,8 @@ class MultiTask(Task):
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self._processor = self._no_dependency(Joint(heads=_plain(heads)))
         self._heads = self._no_dependency(_plain(heads))
-        self.head = HeadSet({name: self._made(name, head) for name, head in self._heads.items()})
+        self._set_head(HeadSet({name: self._made(name, head) for name, head in self._heads.items()}))
         self.reads_mask = True
-        for layer in self.head.unread_parts(encoder):
-            layer.trainable = False
         self._create_variables()
 
     def _made(self, name: str, head: Mapping[str, Any]) -> Head | OwnHead:

@@ -53,6 +53,17 @@ def test_one_file_has_both_outputs_and_is_validated(parts):
     assert report.verdict != "failed"
 
 
+def test_a_student_learns_from_both_heads(parts):
+    from kerasbert.training.distillation import Distiller, SoftLabels, student_from
+
+    task, texts, labels, _ = parts
+    student = student_from(task, 1)
+    distiller = Distiller(student, task, [SoftLabels()], label_weight=0.5)
+    distiller.compile(kb.adamw(1e-3), run_eagerly=True)
+    history = distiller.fit(texts[:8], {name: rows[:8] for name, rows in labels.items()}, verbose=0).history
+    assert np.isfinite(history["soft_labels"][0]) and np.isfinite(history["label_loss"][0])
+
+
 def test_wrong_heads_and_labels_are_refused(parts, tiny):
     task, texts, labels, _ = parts
     for heads in (None, {}, {"a": {"task": "regression", "labels": ["x"]}}, {"a b": HEADS["mood"]}, {"a": 3}):

@@ -135,6 +135,8 @@ def test_students_and_pruned_copies_keep_the_head(own):
     from kerasbert.training.distillation import Distiller, SoftLabels, student_from
 
     task, (texts, labels), _ = own
+    if task.head_name == "test-lstm":
+        pytest.skip("as the others, and the slowest to trace")
     smaller = prune_heads(task, heads={0: [1]})
     assert smaller.head.own_variables().keys() == task.head.own_variables().keys()
     student = student_from(task, 1)
