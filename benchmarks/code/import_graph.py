@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from pathlib import Path
 
 # Packages that only re-export lazy names (`kerasbert.export.convert`): importing one imports no submodule.
-FACADES = {"kerasbert", "kerasbert.compression", "kerasbert.export", "kerasbert.training"}
+FACADES = {"kerasbert", "kerasbert.compression", "kerasbert.data", "kerasbert.export", "kerasbert.training"}
 
 
 def module_files(root: Path) -> dict[str, Path]:

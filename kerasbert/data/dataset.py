@@ -258,3 +258,6 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in value.items())
     return tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+
+
+Table = TextTable = Dataset  # names of its earlier forms
