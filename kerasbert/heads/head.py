@@ -27,7 +27,7 @@ class Head(keras.layers.Layer):
     inlined = ("dense",)  # its variables are those of the head, such as `classifier.kernel`
 
     def __init__(self, encoder: Encoder, outputs: int, reads: str, path: str = "classifier", rate: float | None = None):
-        super().__init__(name=f"{path}_head")
+        super().__init__(name=path)
         config, policy = encoder.config, encoder.policy
         self.reads = reads
         self.dropout = None if rate is None else Dropout(rate)

@@ -76,12 +76,14 @@ class Joint(Processor):
 
     @classmethod
     def settings_of(cls, y: Any) -> dict[str, Any]:
-        rows = list(y or ())
-        heads = {}
+        rows: list[Mapping[str, Any]] = list(y or ())
+        heads: dict[str, Any] = {}
         for name in dict.fromkeys(key for row in rows for key in row):
             values = [row[name] for row in rows if name in row]
-            task = "tagging" if isinstance(values[0], list) else "classification"
-            heads[name] = {"task": task, "labels": list(KINDS[task].label_names(values) or ())}
+            kind: type[Processor] = Tagging if isinstance(values[0], list) else SingleLabel
+            task = next(name for name, each in KINDS.items() if each is kind)
+            names = kind.label_names(values) or ()
+            heads[name] = {"task": task, "labels": list(names)}
         return {"heads": heads}
 
     @property
