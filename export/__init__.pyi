@@ -1,9 +1,9 @@
-from kerasbert.export.benchmarking import (
+from kerasbert.export.conversion import convert as convert
+from kerasbert.export.measurement.benchmarking import (
     Benchmark as Benchmark,
     benchmark as benchmark,
 )
-from kerasbert.export.conversion import convert as convert
-from kerasbert.export.inspection import (
+from kerasbert.export.measurement.inspection import (
     Inspection as Inspection,
     inspect as inspect,
 )
@@ -15,4 +15,4 @@ from kerasbert.export.validation.checks import (
     Tolerance as Tolerance,
     ValidationReport as ValidationReport,
 )
-from kerasbert.export.validation.validator import validate as validate
+from kerasbert.export.validator import validate as validate

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
-from kerasbert.export.recipes import INTEGER_RECIPE, Recipe, check_integer_recipe, recipe_named
-from kerasbert.export.targets import Target, target_named
+from kerasbert.export.lowering.targets import Target, target_named
+from kerasbert.export.passes.recipes import INTEGER_RECIPE, Recipe, check_integer_recipe, recipe_named
 from kerasbert.export.tflite.metadata import IDS, TEXT
 from kerasbert.export.tflite.op_versions import check_version, is_newer
 from kerasbert.values import is_whole_number

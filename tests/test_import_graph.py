@@ -48,6 +48,10 @@ def test_no_import_cycles():
     assert import_cycles(graph()) == []
 
 
+def test_no_folders_import_each_other():
+    assert import_cycles(import_graph.folder_graph(ROOT)) == []
+
+
 def test_cycles_and_lazy_imports_are_detected():
     assert import_cycles({"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("b")}) == [["b", "c"]]
     lazy = 'def f():\n    from kerasbert.errors import KerasBertError\nHOMES = {"x": "kerasbert.files.atomic"}'

@@ -8,7 +8,7 @@ import pytest
 
 import kerasbert
 
-FACADES = ("kerasbert", "kerasbert.compression", "kerasbert.export", "kerasbert.training")
+FACADES = ("kerasbert", "kerasbert.compression", "kerasbert.data", "kerasbert.export", "kerasbert.training")
 
 
 @pytest.mark.parametrize("name", FACADES)

@@ -21,7 +21,7 @@ from kerasbert.zoo.progress import Step, Steps
 from kerasbert.zoo.quickstart_report import ModelRow, Summary, write_report
 
 if TYPE_CHECKING:  # tasks need TensorFlow
-    from kerasbert.export.benchmarking import Benchmark
+    from kerasbert.export.measurement.benchmarking import Benchmark
     from kerasbert.tasks import TextClassifier
 
 SEQUENCE_LENGTH = 32
@@ -230,7 +230,7 @@ def _convert(sources: Mapping[str, "TextClassifier"], out: Path, steps: Steps) -
 def _validate(
     sources: Mapping[str, "TextClassifier"], files: Mapping[str, Path], test: Dataset, steps: Steps
 ) -> tuple[dict[str, ValidationReport], dict[str, "Benchmark"]]:
-    from kerasbert.export.benchmarking import benchmark
+    from kerasbert.export.measurement.benchmarking import benchmark
 
     with steps.step("validate the files on this CPU against the Keras models") as step:
         reports = {recipe: _validate_file(recipe, files[recipe], sources[recipe], test, step) for recipe in RECIPES}
@@ -241,7 +241,7 @@ def _validate(
 
 def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Dataset, step: Step) -> ValidationReport:
     from kerasbert.export.validation.tolerances import TOLERANCES
-    from kerasbert.export.validation.validator import validate
+    from kerasbert.export.validator import validate
 
     # Many test texts differ from the training texts, so their classes are near ties. The default of 2 % for dynamic ranges is eight
     # texts here, too close to the effect of rounding. The reference kernels run all rows for the same reason.

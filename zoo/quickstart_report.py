@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kerasbert.console import tables
 from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.export.benchmarking import Benchmark
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.benchmarking import Benchmark
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.reporting.report import Bars, Lines, Table, write_html
 from kerasbert.export.validation.checks import ValidationReport
 

@@ -27,7 +27,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
     from kerasbert.data import read_table
-    from kerasbert.export.model_size import model_size
+    from kerasbert.export.measurement.model_size import model_size
     from kerasbert.export.runtime.interpreters import open_model
 
     load = record.load()

@@ -53,7 +53,7 @@ def main() -> None:
 
 def _file(encoder: Any, target: str, length: int, is_on: bool, folder: Path) -> Path:
     import kerasbert as kb
-    from kerasbert.export.targets import TARGETS
+    from kerasbert.export.lowering.targets import TARGETS
 
     path, own = folder / f"{target}-{length}-{is_on}.tflite", TARGETS[target]
     with mock.patch.dict(TARGETS, {target: replace(own, fixed=replace(own.fixed, half_range=is_on))}):

@@ -197,10 +197,10 @@ def _run_on_cpu(model: bytes, rows: dict[str, np.ndarray], *, reference: bool = 
 
 
 def _run_on_gpu(workspace: Path) -> tuple[dict[str, np.ndarray], str]:
-    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.gpu import DRIVER_VARIABLE, SECONDS, SOFTWARE_DRIVERS, WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-    from kerasbert.export.backends.subprocesses.process import run_module
+    from kerasbert.export.runtime.process import run_module
+    from kerasbert.export.validation.context import read_outputs
 
     software = [{DRIVER_VARIABLE: driver} for driver in SOFTWARE_DRIVERS]
     drivers = [{}] if DRIVER_VARIABLE in os.environ else [{}, *software]

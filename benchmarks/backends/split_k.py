@@ -79,10 +79,10 @@ def _convert(model: Any, parts: int, length: int, workspace: Path) -> Path:
 
 def _run(file: Path, workspace: Path) -> tuple[np.ndarray, np.ndarray]:
     """Run a file on lavapipe; returns probabilities, (rows, classes), and seconds of each row but the first."""
-    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.environments.known import LAVAPIPE
     from kerasbert.export.backends.gpu import SECONDS, WORKER
-    from kerasbert.export.backends.subprocesses.process import run_module
+    from kerasbert.export.runtime.process import run_module
+    from kerasbert.export.validation.context import read_outputs
 
     output_file = workspace / "outputs.npz"
     result = run_module(

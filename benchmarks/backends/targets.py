@@ -124,7 +124,7 @@ def _trained(arguments: argparse.Namespace, folder: str, data: str, train: str) 
 
 def _run(case: Case, recipe: str, target: str) -> dict:
     from kerasbert.export import convert, validate
-    from kerasbert.export.targets import target_named
+    from kerasbert.export.lowering.targets import target_named
     from kerasbert.export.tflite.metadata import append
 
     recipe = target_named(target).default_recipe if recipe == DEFAULT else recipe

@@ -26,11 +26,11 @@ def gpu_vectors(
     Raises:
         SystemExit: When no device ran the file.
     """
-    from kerasbert.export.backends.context import read_outputs
     from kerasbert.export.backends.gpu import WORKER
     from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-    from kerasbert.export.backends.subprocesses.process import run_module
     from kerasbert.export.runtime.opening import open_pipeline
+    from kerasbert.export.runtime.process import run_module
+    from kerasbert.export.validation.context import read_outputs
 
     predictor = open_pipeline(path)
     features = predictor.processor.features(list(texts), predictor.tokenizer, predictor.length)

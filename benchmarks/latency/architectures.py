@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.common import record
 from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.export.benchmarking import benchmark
+from kerasbert.export.measurement.benchmarking import benchmark
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-quantizer", "ai-edge-litert", "numpy")
 BUILD_LENGTH = 128

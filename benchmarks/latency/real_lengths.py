@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
-from kerasbert.export.benchmarking import benchmark
+from kerasbert.export.measurement.benchmarking import benchmark
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 

@@ -19,7 +19,7 @@ from benchmarks.common import hard_strings, record
 from kerasbert.data import read_table
 from kerasbert.export.backends.client_tools.calls import CLIENTS
 from kerasbert.export.validation.checks import Check
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 from kerasbert.processors import read_for
 
 PACKAGES = ("ai-edge-litert", "numpy", "tokenizers")

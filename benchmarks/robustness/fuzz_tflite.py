@@ -32,7 +32,7 @@ from benchmarks.common import record
 from benchmarks.robustness.damage import DAMAGES, damaged
 from kerasbert.cli import main as command
 from kerasbert.errors import KerasBertError
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_model
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from kerasbert.data.sampling import spread
-from kerasbert.export.backends.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.export.backends.environments.arm64 import PROCESSORS, CpuModel
 from kerasbert.export.backends.environments.known import ARM64
 from kerasbert.export.backends.operators_alone import OperatorsAlone, extract_integer_dense
-from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
+from kerasbert.export.runtime.process import ProcessResult, run_command
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.validation.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.files.cleanup import temporary_folder
 
 NAME = "arm64"

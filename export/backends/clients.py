@@ -18,9 +18,9 @@ from kerasbert.export.backends.client_tools.tokenization import (
     raw_examples,
     split_by_tokenization,
 )
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.export.validation.checks import FAILED, Check, Tolerance
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.text.client_wordpiece import client_unsupported_reason
 

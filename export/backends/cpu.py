@@ -6,10 +6,10 @@ import numpy as np
 
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.runtime.interpreter_session import SIGNATURE
 from kerasbert.export.runtime.interpreters import cpu_model
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.export.validation.verdict import hard_faults
 

@@ -11,7 +11,6 @@ from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.cpu import check_kernels
 from kerasbert.export.backends.rules.edge_tpu import EDGE_TPU
 from kerasbert.export.backends.rules.operator_rules import (
@@ -21,10 +20,11 @@ from kerasbert.export.backends.rules.operator_rules import (
     operators_by_backend,
     summarize,
 )
-from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command, run_module
+from kerasbert.export.runtime.process import ProcessResult, run_command, run_module
 from kerasbert.export.tflite.model_parts import compiled_path, host_path
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.files.cleanup import temporary_folder
 

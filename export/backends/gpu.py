@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.export.backends.environments.known import LAVAPIPE
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import ProcessResult, run_module
+from kerasbert.export.runtime.process import ProcessResult, run_module
 from kerasbert.export.tflite.arithmetic import FP16, FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Tolerance
+from kerasbert.export.validation.context import BackendResult, ValidationContext, read_outputs
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.files.cleanup import temporary_folder
 

@@ -1,6 +1,5 @@
 """The OpenCL and OpenGL delegate of TFLite, which no package for computers contains: its rules, applied to every operator."""
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL, forecast
 from kerasbert.export.backends.rules.operator_rules import (
     Call,
@@ -9,6 +8,7 @@ from kerasbert.export.backends.rules.operator_rules import (
     summarize,
 )
 from kerasbert.export.validation.checks import FAILED, PASSED, Check
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 
 NAME = "gpu-opencl rules"
 _SHAPE_OPERATORS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from kerasbert.errors import KerasBertError
 
 if TYPE_CHECKING:
-    from kerasbert.export.backends.context import BackendResult, ValidationContext
     from kerasbert.export.backends.environments.environment import Environment
     from kerasbert.export.backends.rules.operator_rules import OperatorVerdict
     from kerasbert.export.tflite.tflite_file import TFLiteFile
+    from kerasbert.export.validation.context import BackendResult, ValidationContext
 
 ALL = "all"
 
@@ -52,7 +52,7 @@ class Backend:
 
     def run(self, context: "ValidationContext") -> "BackendResult":
         """Run its checks, or reports them as not run where its environment is missing."""
-        from kerasbert.export.backends.context import BackendResult
+        from kerasbert.export.validation.context import BackendResult
 
         environment = self.required_environment
         if environment is not None and not environment.ready:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.environments.known import TFLITE_2_14
-from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
 from kerasbert.export.runtime.interpreters import cpu_model
+from kerasbert.export.runtime.process import ProcessResult, run_command
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 
 NAME = "tflite-2.14"
 WORKER = Path(__file__).parent / "subprocesses" / "runtime_worker.py"

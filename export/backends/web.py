@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.export.backends.context import BackendResult, ValidationContext, measured
 from kerasbert.export.backends.environments.known import WEB
 from kerasbert.export.backends.gpu import float_format, half_limits
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import ProcessResult, run_command
+from kerasbert.export.runtime.process import ProcessResult, run_command
 from kerasbert.export.tflite.arithmetic import FP32
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
+from kerasbert.export.validation.context import BackendResult, ValidationContext, measured
 from kerasbert.export.validation.examples import RowOutputs
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import parse_json

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from kerasbert.export.lowering.dense_plans import dense_plans
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
+from kerasbert.export.lowering.targets import Target
 from kerasbert.export.lowering.tracing import converted_graph, export_twin, save_graph
 from kerasbert.export.passes.context import PassContext
-from kerasbert.export.targets import Target
 from kerasbert.export.tflite.model import Model, decode
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.layers.embedding_table import EmbeddingTable

@@ -2,7 +2,7 @@
 
 The host model turns ids into `hidden` `(1, S, H)` and `attention_bias` `(1, S)`, both int8 with the scale of training. The accelerator
 model takes these and computes in 8 bits from its inputs to its outputs. Together they compute what one integer-only file would, except
-for attention, which the accelerator model decomposes (`kerasbert.layers.lowering.decomposed_attention`).
+for attention, which the accelerator model decomposes (`kerasbert.layers.blocks.decomposed_attention`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,16 +11,16 @@ import tensorflow as tf
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
+from kerasbert.export.lowering.targets import Target
 from kerasbert.export.lowering.tracing import converted_graph, save_function
 from kerasbert.export.passes.context import Pass, PassContext
-from kerasbert.export.recipes import INTEGER_RECIPE, recipe_named
-from kerasbert.export.targets import Target
+from kerasbert.export.passes.recipes import INTEGER_RECIPE, recipe_named
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.attention import INTEGER_MASK
-from kerasbert.layers.lowering.decomposed_attention import in_eight_bits
+from kerasbert.layers.blocks.attention import INTEGER_MASK
+from kerasbert.layers.blocks.decomposed_attention import in_eight_bits
 from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import StaticFakeQuant
 from kerasbert.layers.quantization.edges import output_quantizer

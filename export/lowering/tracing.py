@@ -9,11 +9,11 @@ import tensorflow as tf
 from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.saved_model import saved_model_converter
+from kerasbert.export.lowering.targets import Target
 from kerasbert.export.lowering.text_inputs import text_function
-from kerasbert.export.targets import Target
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import LoweringOptions, lowered, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers

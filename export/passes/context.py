@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kerasbert.export.recipes import Recipe
+from kerasbert.export.passes.recipes import Recipe
 from kerasbert.export.tflite.model import Model
 
 

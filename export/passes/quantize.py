@@ -15,7 +15,7 @@ import numpy as np
 from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
-from kerasbert.export.recipes import Recipe
+from kerasbert.export.passes.recipes import Recipe
 from kerasbert.export.tflite.graph_editor import GraphEditor, Operator
 from kerasbert.export.tflite.model import Model, decode, encode
 

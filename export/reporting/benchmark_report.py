@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from kerasbert.export.benchmarking import Benchmark, Measurement
+from kerasbert.export.measurement.benchmarking import Benchmark, Measurement
 from kerasbert.export.reporting.report import Bars, Lines, write_html
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import REPORT, check_own, marked_json

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 
 from kerasbert.console.numbers import format_bytes, format_seconds
-from kerasbert.export.benchmarking import COLUMNS, Benchmark
-from kerasbert.export.inspection import Inspection, inspect_file
+from kerasbert.export.measurement.benchmarking import COLUMNS, Benchmark
+from kerasbert.export.measurement.inspection import Inspection, inspect_file
 from kerasbert.export.reporting import markup
 from kerasbert.export.reporting.charts import SERIES, bar_chart, line_chart
 from kerasbert.export.reporting.html_page import PAGE, STYLE_FILE

@@ -14,8 +14,8 @@ from typing import IO, Any
 import numpy as np
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
+from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.runtime.session import Port, Session
 from kerasbert.sharing import ThreadLock
 

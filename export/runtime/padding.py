@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kerasbert.export.targets import target_of_file
+from kerasbert.export.lowering.targets import target_of_file
 from kerasbert.export.tflite.metadata import IDS, Metadata
 
 _LENGTHS = (16, 32, 64, 128, 256)  # suggested beside the file's own

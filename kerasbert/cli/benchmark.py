@@ -64,7 +64,7 @@ def benchmark(
         with progress("measuring"):
             measured = benchmark_folder(model, length, threads, runs)
     else:
-        from kerasbert.export.benchmarking import benchmark as run
+        from kerasbert.export.measurement.benchmarking import benchmark as run
 
         texts = None if data is None else read_model_data(model, data, reading)
         with progress("measuring"):

@@ -87,8 +87,8 @@ def convert(
     from kerasbert.cli.common.progress import note, progress
     from kerasbert.data.sampling import sample_evenly
     from kerasbert.export.backends.client_tools.conversion_note import client_note
+    from kerasbert.export.lowering.targets import target_named
     from kerasbert.export.runtime.padding import length_note
-    from kerasbert.export.targets import target_named
 
     recipe, integer_only = _check_options(out, recipe, target, integer_only, split_k)
     lengths = _parse_length(length)
@@ -121,8 +121,8 @@ def _check_options(
 ) -> tuple[str | None, bool]:
     """Check the options before TensorFlow is loaded; return the recipe, if it is known, and whether the file is integer only."""
     from kerasbert.cli.common.destinations import check_companions, check_out_file
-    from kerasbert.export.recipes import INTEGER_RECIPE, check_integer_recipe, recipe_named
-    from kerasbert.export.targets import target_named
+    from kerasbert.export.lowering.targets import target_named
+    from kerasbert.export.passes.recipes import INTEGER_RECIPE, check_integer_recipe, recipe_named
     from kerasbert.export.tflite.model_parts import written_files
     from kerasbert.files.own_files import MODEL
 
@@ -141,8 +141,8 @@ def _check_options(
 
 def _result(metadata: "Metadata", out: Path, recipe: str, target: str) -> Result:
     from kerasbert.console.numbers import format_bytes
-    from kerasbert.export.model_size import model_size
-    from kerasbert.export.targets import target_named
+    from kerasbert.export.lowering.targets import target_named
+    from kerasbert.export.measurement.model_size import model_size
     from kerasbert.export.tflite.model_parts import host_path
 
     host = host_path(out) if target_named(target).split else None

@@ -24,12 +24,12 @@ def inspect(
     from kerasbert.export.tflite.file_kind import is_tflite
 
     if is_tflite(model):
-        from kerasbert.export.inspection import inspect as run
+        from kerasbert.export.measurement.inspection import inspect as run
 
         inspection = run(model)
         if not targets:
             return Result(inspection.as_dict(), inspection.blocks())
-        from kerasbert.export.backends.rules.coverage import placement
+        from kerasbert.export.backends.coverage import placement
 
         coverage = placement(model)
         return Result({**inspection.as_dict(), "targets": coverage.as_dict()["operators"]}, coverage.blocks())

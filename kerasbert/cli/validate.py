@@ -72,7 +72,7 @@ def validate(
     from kerasbert.cli.common.destinations import check_out_file
     from kerasbert.cli.common.progress import progress
     from kerasbert.export.reporting.report import check_report_path
-    from kerasbert.export.validation.validator import validate as run
+    from kerasbert.export.validator import validate as run
     from kerasbert.files.own_files import REPORT
     from kerasbert.processors.requested import requesting_answers
 

@@ -8,8 +8,8 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.files.record import setting
+from kerasbert.layers.blocks.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.quantization.factory import LayerFactory
 
 

@@ -9,15 +9,15 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
 from kerasbert.ids import check_ids
-from kerasbert.layers.attention import attention_bias
+from kerasbert.layers.blocks.attention import attention_bias
+from kerasbert.layers.blocks.embeddings import Embeddings
+from kerasbert.layers.blocks.transformer_block import TransformerBlock
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.embeddings import Embeddings
 from kerasbert.layers.lowering.options import lowering_options
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
 from kerasbert.layers.quantization.connections import connect_quantizers, each_call, unscaled
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
-from kerasbert.layers.transformer_block import TransformerBlock
 
 
 class EncoderOutput(NamedTuple):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.adapters import Adapter, insert_adapters
+from kerasbert.layers.blocks.adapters import Adapter, insert_adapters
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.scalar_mix import ScalarMix
 from kerasbert.layers.traversal import sublayers

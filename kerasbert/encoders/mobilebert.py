@@ -7,9 +7,9 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.files.record import setting
-from kerasbert.layers.bottleneck import BottleneckConfig, MobileBertBlock
+from kerasbert.layers.blocks.bottleneck import BottleneckConfig, MobileBertBlock
+from kerasbert.layers.blocks.trigram_embeddings import TrigramEmbeddings
 from kerasbert.layers.quantization.factory import LayerFactory
-from kerasbert.layers.trigram_embeddings import TrigramEmbeddings
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any, Self
 import tf_keras as keras
 
 from kerasbert.files.record import Record, setting
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import FeedForward
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 
 

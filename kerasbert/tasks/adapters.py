@@ -14,7 +14,7 @@ from kerasbert.checkpoints.name_map import Entry, NameMap
 from kerasbert.checkpoints.safetensors_file import read_file, write_tensors
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
-from kerasbert.layers.adapters import Adapter
+from kerasbert.layers.blocks.adapters import Adapter
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.no_norm import NoNorm

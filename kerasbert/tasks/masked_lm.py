@@ -7,7 +7,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.heads import masked_lm_head
+from kerasbert.layers.blocks.heads import masked_lm_head
 from kerasbert.processors import IGNORED, Features, Processor, RawResult
 from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.tasks.base import Task

@@ -11,7 +11,7 @@ from kerasbert.data.plain_text import OBJECTIVES, PlainText, pairs_from_text
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.heads.head import Head
-from kerasbert.layers.heads import ReplacedTokenHead, masked_lm_head
+from kerasbert.layers.blocks.heads import ReplacedTokenHead, masked_lm_head
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
 from kerasbert.processors import IGNORED, Features
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens

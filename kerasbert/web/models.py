@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kerasbert.console.numbers import format_bytes
 from kerasbert.errors import KerasBertError
-from kerasbert.export.targets import is_partitioned
+from kerasbert.export.lowering.targets import is_partitioned
 from kerasbert.export.tflite.metadata import IDS, Metadata
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.files.own_files import HOST, is_own

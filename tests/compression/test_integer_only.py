@@ -10,7 +10,7 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.compression import INTEGER_ONLY, quantize
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.attention import INTEGER_MASK
+from kerasbert.layers.blocks.attention import INTEGER_MASK
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.norms import make_norm

@@ -20,7 +20,7 @@ from kerasbert.encoders import (
 from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import OWN_FILE
-from kerasbert.layers.adapters import Adapter
+from kerasbert.layers.blocks.adapters import Adapter
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import sublayers

@@ -10,7 +10,7 @@ from kerasbert.encoders import AlbertConfig, BertConfig, MobileBertConfig, encod
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
-from kerasbert.layers.adapters import Adapter
+from kerasbert.layers.blocks.adapters import Adapter
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks import TextClassifier

@@ -11,13 +11,13 @@ from kerasbert.compression.pruning.structured import trim_vocabulary
 from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
 from kerasbert.export import benchmark, benchmarking
+from kerasbert.export.measurement.timed_rows import tokenized_rows
 from kerasbert.export.runtime import benchmark_worker
 from kerasbert.export.runtime.benchmark_worker import measure
 from kerasbert.export.runtime.onnx_session import open_onnx
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.ids import INPUT_NAMES
 
 pytestmark = pytest.mark.one_layer

@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 
 import kerasbert as kb
-from kerasbert.export import targets
+from kerasbert.export.lowering import targets
 from kerasbert.export.tflite.model import decode, encode
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 pytestmark = pytest.mark.one_layer
 

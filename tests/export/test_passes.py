@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kerasbert as kb
-from kerasbert.export import targets
+from kerasbert.export.lowering import targets
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import model as tflite_model
 

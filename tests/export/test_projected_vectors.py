@@ -6,11 +6,11 @@ import pytest
 import kerasbert as kb
 from kerasbert.compression.pruning.structured import reduce_dimensions
 from kerasbert.export.conversion import convert
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, operator_kinds
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 pytestmark = pytest.mark.one_layer
 

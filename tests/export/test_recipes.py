@@ -6,7 +6,7 @@ import pytest
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
 

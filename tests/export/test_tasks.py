@@ -10,7 +10,7 @@ from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.data import read_data
 from kerasbert.export.validation.examples import packed_examples
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 pytestmark = pytest.mark.one_layer
 

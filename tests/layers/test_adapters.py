@@ -7,7 +7,7 @@ import tf_keras as keras
 
 from kerasbert.encoders import BertConfig
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.adapters import Adapter, check_size
+from kerasbert.layers.blocks.adapters import Adapter, check_size
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.scalar_mix import ScalarMix
 from kerasbert.layers.traversal import named_variables

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 from kerasbert.encoders import MobileBertConfig, MobileBertEncoder
-from kerasbert.layers.bottleneck import Bottleneck
+from kerasbert.layers.blocks.bottleneck import Bottleneck
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.factory import LayerFactory

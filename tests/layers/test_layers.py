@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.attention import attention_bias
+from kerasbert.layers.blocks.attention import attention_bias
 from kerasbert.layers.config import ACTIVATIONS
 from kerasbert.layers.lowering.options import LoweringOptions, lowered
 from kerasbert.layers.norms import LayerNorm

@@ -10,9 +10,9 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.calls import Client, ClientAnswers
 from kerasbert.export.backends.client_tools.tokenization import RowsApart, decision_limits, raw_examples
-from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import Evidence, Metric
+from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.verdict import judge
 from kerasbert.processors import RawResult
 from kerasbert.processors.contributions import Ratio

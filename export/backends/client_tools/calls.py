@@ -10,7 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.id_probe import probe_file
 from kerasbert.export.backends.environments.environment import PythonEnvironment
 from kerasbert.export.backends.environments.known import MEDIAPIPE, TASK_LIBRARY
-from kerasbert.export.backends.subprocesses.process import run_command
+from kerasbert.export.runtime.process import run_command
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import parse_json

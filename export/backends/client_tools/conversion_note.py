@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kerasbert.export.backends.client_tools.calls import CLIENTS
-from kerasbert.export.targets import target_of_file
+from kerasbert.export.lowering.targets import target_of_file
 from kerasbert.export.tflite.metadata import IDS, Metadata, tokenizer_of
 from kerasbert.processors.classification import MultiLabel, SingleLabel
 from kerasbert.text.client_differences import differences

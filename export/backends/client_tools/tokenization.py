@@ -7,9 +7,9 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.client_tools.calls import Client, ids_of
-from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.tflite.metadata import Metadata, tokenizer_of
 from kerasbert.export.validation.checks import Tolerance
+from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.tolerances import TOLERANCES
 from kerasbert.text.client_differences import differences
 

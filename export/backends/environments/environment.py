@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import run_command
+from kerasbert.export.runtime.process import run_command
 
 HOME_VARIABLE = "KERASBERT_HOME"
 SECONDS = 1800.0

@@ -8,8 +8,8 @@ import sys
 
 from kerasbert.children import die_with_parent
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import run_module
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, open_file
+from kerasbert.export.runtime.process import run_module
 from kerasbert.export.tflite.model_file import ModelFile
 
 SECONDS = 300.0

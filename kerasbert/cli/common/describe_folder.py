@@ -11,7 +11,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import read_own_config
 
 if TYPE_CHECKING:
-    from kerasbert.export.benchmarking import Benchmark
+    from kerasbert.export.measurement.benchmarking import Benchmark
     from kerasbert.tasks.base import Task
 
 _SETTINGS = (
@@ -70,7 +70,7 @@ def benchmark_folder(
     Raises:
         KerasBertError: When there are several thread counts, or a length that the model cannot read.
     """
-    from kerasbert.export.benchmarking import Benchmark, Measurement
+    from kerasbert.export.measurement.benchmarking import Benchmark, Measurement
     from kerasbert.export.runtime.interpreters import describe_machine
     from kerasbert.export.validation.checks import Latency
 

@@ -25,7 +25,7 @@ class LoweringOptions:
         mask_constant: the bias of the scores of padding; negative, and small enough in size for 16-bit floats.
         integer: every operator is one of integers, so those are chosen that round once.
         decomposed_attention: attention by element-wise products and sums, for a batch of 1 and a fixed length; see
-            `kerasbert.layers.lowering.decomposed_attention`.
+            `kerasbert.layers.blocks.decomposed_attention`.
         half_range: no intermediate value leaves the range of 16-bit floats where inputs and outputs are within it: norms scale each token's
             vector before they square it.
         scaled_query: the query kernels already carry the 1 / sqrt(D) of attention, which an exporter folds into them.

@@ -30,7 +30,7 @@ def unloaded(monkeypatch):
 
     monkeypatch.setattr(loading, "progress", fail)
     monkeypatch.setattr("kerasbert.tasks.auto.load_task", fail)
-    monkeypatch.setattr("kerasbert.export.validation.validator.validate", fail)
+    monkeypatch.setattr("kerasbert.export.validator.validate", fail)
 
 
 def commands(made, place, path, out):

@@ -6,9 +6,9 @@ import pytest
 import kerasbert as kb
 from kerasbert.export.backends import arm64
 from kerasbert.export.backends.operators_alone import extract_integer_dense
-from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.runtime.process import ProcessResult
+from kerasbert.export.validator import validate
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from kerasbert.export.tflite.metadata import Metadata, append, read
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_metadata import ENTRY, IDENTIFIER, add_tflite_metadata, has_client_tokenizer
 from kerasbert.export.validation.checks import FAILED, NOT_JUDGED, NOT_RUN, PASSED
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 from kerasbert.processors.embedding import Embedding
 from kerasbert.text import ClientWordPiece
 

@@ -8,9 +8,9 @@ from kerasbert.export.backends import gpu
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.operator_rules import operator_verdicts
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
-from kerasbert.export.backends.subprocesses.process import ProcessResult
+from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 ADAPTER = (
     "INFO: Selected adapter: SwiftShader Device (Subzero), arch=swiftshader, vendor=google, backend=Vulkan, "

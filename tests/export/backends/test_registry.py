@@ -12,11 +12,11 @@ import pytest
 from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
 from kerasbert.export import validate
-from kerasbert.export.backends.context import BackendResult
 from kerasbert.export.backends.environments import known
 from kerasbert.export.backends.environments.arm64 import PROCESSORS
 from kerasbert.export.backends.environments.environment import Environment, PythonEnvironment
 from kerasbert.export.backends.registry import ALL, BACKENDS, Backend, list_backends, select_backends
+from kerasbert.export.validation.context import BackendResult
 
 TOY = Backend("toy", "a toy", "toy_backend", runs_every_row=True)
 

@@ -7,9 +7,9 @@ import pytest
 
 from kerasbert.export.backends import tflite_2_14, web
 from kerasbert.export.backends.environments import environment as environments
-from kerasbert.export.backends.subprocesses.process import ProcessResult
+from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.tflite.tflite_file import TFLiteFile
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import kerasbert as kb
 from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
-from kerasbert.layers.attention import INTEGER_MASK, SelfAttention
+from kerasbert.layers.blocks.attention import INTEGER_MASK, SelfAttention
 from kerasbert.layers.traversal import dense_layers, sublayers
 
 INTEGERS = {"INT8", "INT32"}

@@ -16,7 +16,7 @@ from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite.model_parts import host_path
 from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 KERNELS = ["xnnpack", "reference"]
 

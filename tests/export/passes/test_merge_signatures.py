@@ -12,7 +12,7 @@ from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.metadata import append, read
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_file import TFLiteFile
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 LENGTHS = (8, 16)
 

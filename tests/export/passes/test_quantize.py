@@ -9,16 +9,16 @@ import kerasbert as kb
 from kerasbert.compression import POLICIES, QuantizationPolicy
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.dense_plans import dense_plans
+from kerasbert.export.lowering.targets import target_named
 from kerasbert.export.lowering.tracing import export_twin, float_model
 from kerasbert.export.passes import quantize as module
 from kerasbert.export.passes.context import PassContext
 from kerasbert.export.passes.quantize import digest, quantize, scope
-from kerasbert.export.recipes import RECIPES
-from kerasbert.export.targets import target_named
+from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.tflite_file import TFLiteFile
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import dense_layers, sublayers
 

@@ -6,12 +6,12 @@ import pytest
 import kerasbert as kb
 from kerasbert.cli import main
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
+from kerasbert.export.lowering.targets import target_named
 from kerasbert.export.lowering.tracing import export_twin, float_model
 from kerasbert.export.passes.context import PassContext
+from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.passes.split_k import split_k_factor, split_k_fully_connected
-from kerasbert.export.recipes import RECIPES
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.targets import target_named
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.tasks import MaskedLM, TextClassifier
 

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.robustness import damage
 from kerasbert.errors import KerasBertError
-from kerasbert.export.inspection import inspect
+from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
 from kerasbert.export.tflite.tflite_file import check_structure

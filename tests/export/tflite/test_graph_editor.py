@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kerasbert.export.targets import TARGETS
+from kerasbert.export.lowering.targets import TARGETS
 from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.model import decode, encode, schema, signature_end
 

@@ -8,7 +8,7 @@ import pytest
 from kerasbert.export.reporting.report import write_html
 from kerasbert.export.validation.details import MAX_CHANGED, details_of
 from kerasbert.export.validation.examples import Examples, RowOutputs
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.features import TokenLists
 

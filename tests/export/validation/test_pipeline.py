@@ -12,7 +12,7 @@ from benchmarks.robustness.file_mutations import in_graph, scale_layer
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.tflite import metadata
-from kerasbert.export.validation.validator import validate
+from kerasbert.export.validator import validate
 
 pytestmark = pytest.mark.one_layer
 

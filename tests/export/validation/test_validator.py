@@ -245,7 +245,7 @@ LIGHT = """
 import sys
 for name in ("tensorflow", "tf_keras", "typer", "rich", "tokenizers", "matplotlib", "safetensors", "huggingface_hub"):
     sys.modules[name] = None
-import kerasbert.export, kerasbert.export.benchmarking
+import kerasbert.export, kerasbert.export.measurement.benchmarking
 import kerasbert.export.validation.tolerances
 report = kerasbert.export.validate(sys.argv[1], against=sys.argv[2], report=sys.argv[3])
 assert report.ok, report.table()
@@ -328,7 +328,7 @@ def test_a_broken_file_fails_against_other_weights_too(float_file, int8_file, pa
 
 def test_a_file_that_crashes_its_process_is_a_failed_check(monkeypatch, float_file, helpers, tmp_path):
     from kerasbert.export.backends.subprocesses import probe
-    from kerasbert.export.backends.subprocesses.process import ProcessResult
+    from kerasbert.export.runtime.process import ProcessResult
 
     monkeypatch.setattr(probe, "run_module", lambda *_: ProcessResult(-11, "", 1.0))
     page = tmp_path / "report.html"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasbert.layers.attention import INTEGER_MASK
-from kerasbert.layers.lowering.decomposed_attention import (
+from kerasbert.layers.blocks.attention import INTEGER_MASK
+from kerasbert.layers.blocks.decomposed_attention import (
     context_by_sums,
     in_eight_bits,
     in_float,

@@ -7,10 +7,10 @@ import numpy as np
 
 from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import FeedForward
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.transformer_block import FeedForward
 from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.base import Task
 from kerasbert.text import Tokenizer

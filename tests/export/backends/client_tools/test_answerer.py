@@ -5,8 +5,8 @@ import numpy as np
 from kerasbert.export.backends.client_tools.answerer import answerer_checks
 from kerasbert.export.backends.client_tools.calls import CLIENTS, ClientAnswers
 from kerasbert.export.backends.client_tools.tokenization import RowsApart
-from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
+from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import text_examples
 from kerasbert.export.validation.tolerances import TOLERANCES

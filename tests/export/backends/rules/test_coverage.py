@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import kerasbert as kb
-from kerasbert.export.backends.rules.coverage import placement
+from kerasbert.export.backends.coverage import placement
 from kerasbert.export.backends.rules.documentation import ON_XNNPACK, operator_table, with_operator_table
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.operator_rules import operator_verdicts, summarize

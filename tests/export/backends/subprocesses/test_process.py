@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.export.backends.subprocesses.process import run_command
+from kerasbert.export.runtime.process import run_command
 
 
 def python(code: str, seconds: float = 30.0, **environment):
@@ -78,7 +78,7 @@ def test_a_process_ends_when_its_parent_is_killed(tmp_path):
     mark = tmp_path / "pid"
     child = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(60)"
     code = (
-        "import sys\nfrom kerasbert.export.backends.subprocesses.process import run_command\n"
+        "import sys\nfrom kerasbert.export.runtime.process import run_command\n"
         f"run_command([sys.executable, '-S', '-c', {child!r}])"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)})

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from kerasbert.arguments import check_path
-from kerasbert.export.backends.context import BackendResult, ValidationContext
 from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
 from kerasbert.export.runtime.interpreter_session import one_line
@@ -30,9 +29,9 @@ from kerasbert.export.validation.checks import (
     ValidationReport,
     check_report_path,
 )
+from kerasbert.export.validation.context import BackendResult, ValidationContext
 from kerasbert.export.validation.details import Details, details_of
 from kerasbert.export.validation.examples import RowOutputs, blocks
-from kerasbert.export.validation.pipeline import check_pipeline, tokenizer_in
 from kerasbert.export.validation.preparation import (
     UNKNOWN_PROCESSOR,
     bundled_note,
@@ -45,6 +44,7 @@ from kerasbert.export.validation.reference import Reference, collect_outputs, op
 from kerasbert.export.validation.settings import check_settings
 from kerasbert.export.validation.tolerances import choose_tolerance, recipe_of
 from kerasbert.export.validation.verdict import warnings
+from kerasbert.export.validation_pipeline import check_pipeline, tokenizer_in
 
 SAMPLE_ROWS = 64
 _PLOT_POINTS = 4000

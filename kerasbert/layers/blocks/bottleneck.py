@@ -7,7 +7,8 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.files.record import setting
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import FeedForward
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.no_norm import NoNorm
@@ -16,7 +17,6 @@ from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQu
 from kerasbert.layers.quantization.edges import Edges, Residual, Tie, output_quantizer
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.norms import NORMS
-from kerasbert.layers.transformer_block import FeedForward
 
 # transformers gives two of these LayerNorms the default epsilon of PyTorch: that of the embeddings and the one after the last feed-forward
 # network. Google's code has 1e-12 throughout. Published checkpoints use NoNorm, which has none.

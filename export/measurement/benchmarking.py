@@ -17,13 +17,13 @@ from kerasbert.console.numbers import format_bytes, format_seconds
 from kerasbert.console.tables import Block, Table, render
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.subprocesses.process import run_module
+from kerasbert.export.measurement.timed_rows import tokenized_rows
 from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_session import check_runs
 from kerasbert.export.runtime.onnx_session import ONNX
+from kerasbert.export.runtime.process import run_module
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.export.timed_rows import tokenized_rows
 from kerasbert.export.validation.checks import Latency
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.files.json_text import read_json_object

@@ -4,9 +4,9 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
+from kerasbert.layers.blocks.decomposed_attention import decomposed_attention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
-from kerasbert.layers.lowering.decomposed_attention import decomposed_attention
 from kerasbert.layers.lowering.options import leading, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE
 from kerasbert.layers.quantization.factory import LayerFactory

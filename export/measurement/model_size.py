@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kerasbert.export.targets import is_partitioned
+from kerasbert.export.lowering.targets import is_partitioned
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.model_parts import host_path
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from kerasbert.data.sampling import spread
 from kerasbert.errors import KerasBertError
-from kerasbert.export.backends.context import ValidationContext
 from kerasbert.export.runtime.interpreter_session import one_line
 from kerasbert.export.runtime.interpreters import cpu_model
 from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite.metadata import Metadata, tokenizer_of
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check
 from kerasbert.export.validation.comparison import OutputDifference, compare
+from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import Examples, RowOutputs, blocks, text_examples
 from kerasbert.export.validation.reference import Reference, collect_outputs

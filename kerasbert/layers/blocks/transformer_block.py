@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.attention import SelfAttention
+from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.norms import Norm

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.quantization.edges import Edges
 from kerasbert.layers.quantization.factory import LayerFactory
 

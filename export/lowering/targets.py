@@ -11,10 +11,10 @@ from kerasbert.export.passes.dynamic_range_versions import set_dynamic_range_ver
 from kerasbert.export.passes.eliminate_dead_code import eliminate_dead_code
 from kerasbert.export.passes.keep_embeddings_fp32 import keep_embeddings_fp32
 from kerasbert.export.passes.quantize import quantize
+from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.passes.remove_float_ends import remove_float_ends
 from kerasbert.export.passes.split_k import split_k_fully_connected
 from kerasbert.export.passes.tie_embeddings import tie_embeddings
-from kerasbert.export.recipes import RECIPES
 from kerasbert.layers.lowering.options import LoweringOptions
 
 QUANTIZE = (quantize, tie_embeddings, set_dynamic_range_versions)

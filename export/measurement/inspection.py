@@ -9,7 +9,7 @@ from typing import Any
 
 from kerasbert.console.numbers import format_bytes
 from kerasbert.console.tables import Block, Facts, Table, render
-from kerasbert.export.model_size import model_size
+from kerasbert.export.measurement.model_size import model_size
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights

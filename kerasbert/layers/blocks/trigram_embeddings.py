@@ -3,8 +3,8 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.bottleneck import MOBILEBERT_EPSILON
-from kerasbert.layers.embeddings import Embeddings
+from kerasbert.layers.blocks.bottleneck import MOBILEBERT_EPSILON
+from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
 from kerasbert.layers.quantization.factory import LayerFactory
 

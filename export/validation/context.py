@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kerasbert.export.backends.subprocesses.process import ProcessResult
 from kerasbert.export.runtime.interpreter_session import SIGNATURE
 from kerasbert.export.runtime.interpreters import open_file
+from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
 from kerasbert.export.tflite.model_file import ModelFile
