@@ -8,7 +8,7 @@ from kerasbert.facades import lazy_names
 __version__ = "0.1.0"
 __getattr__, _, _names = lazy_names(__name__, __file__)
 # `open` is left out: `from kerasbert import *` must not shadow the builtin.
-__all__ = ["__version__", *(name for name in _names if name != "open")]
+__all__ = ["__version__", *(name for name in _names if name != "open")]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def _register_zoo() -> None:

@@ -113,13 +113,13 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
         objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
-        if config.student is None:
+        if config.kept_layers is not None:
             student = student_from(teacher, config.kept_layers, config.strategy, training.sequence_length)
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
-            longest = max_sequence_length(read_config(resolve(config.student)))
+            longest = max_sequence_length(read_config(resolve(config.student or "")))
             settings["sequence_length"] = training.sequence_length or min(teacher.sequence_length, longest)
-            student = type(teacher).from_pretrained(config.student, new_head=training.new_head, **settings)
+            student = type(teacher).from_pretrained(config.student or "", new_head=training.new_head, **settings)
     return teacher, student, objectives
 
 
