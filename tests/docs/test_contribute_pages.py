@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import pytest
 
+from benchmarks.code import draw_packages
+
 ROOT = Path(__file__).parents[2]
 CONTRIBUTE = ROOT / "docs" / "contribute"
 EXAMPLES = ("add-a-task", "add-an-architecture", "add-a-backend", "measure", "architecture")
@@ -122,6 +124,10 @@ def test_a_diff_is_applied():
     assert apply_diff("a\nb\nc\n", " a\n-b\n+d\n c\n@@\n c\n+e\n") == "a\nd\nc\ne\n"
     with pytest.raises(AssertionError, match="found 2 times"):
         apply_diff("a\na\n", " a\n+b\n")
+
+
+def test_the_drawing_of_packages_is_that_of_the_imports():
+    assert draw_packages.DRAWING.read_text("utf-8") == draw_packages.drawing()
 
 
 def test_the_table_of_packages_has_every_import():
