@@ -12,6 +12,7 @@ from typing import Any
 
 from kerasbert.arguments import shown
 from kerasbert.errors import KerasBertError
+from kerasbert.files.json_text import parse_json
 from kerasbert.suggestions import nearest
 
 DEFAULT = "default"  # the name of a task's own head
@@ -154,7 +155,7 @@ def checked_settings(name: str | None, settings: object) -> dict[str, Any]:
         raise KerasBertError("expected head= with head_settings=, received none; name the head that they are of")
     try:
         if isinstance(settings, Mapping) and all(isinstance(key, str) for key in settings):
-            return json.loads(json.dumps(dict(settings)))
+            return parse_json(json.dumps(dict(settings)).encode(), "head_settings")
     except (TypeError, ValueError):
         pass
     raise KerasBertError(

@@ -111,7 +111,8 @@ def _defined_names(module: str) -> set[str]:
     """Names that a module defines or imports, or names as strings for lazy lookup; read from its source."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None, module
-    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
+    stub = Path(spec.origin).with_suffix(".pyi")  # of a package whose names are imported on first use
+    tree = ast.parse((stub if stub.is_file() else Path(spec.origin)).read_text("utf-8"))
     names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     names |= {

@@ -148,7 +148,12 @@ def test_gradients_are_those_of_the_float_model(tiny, trained):
     inputs = {name: tf.constant(values) for name, values in trained.pack(texts).items()}
     gradients = []
     for each in (plain, model):
-        for layer in (each, each.encoder.embeddings, *each.encoder.layers, *(b.attention for b in each.encoder.layers)):
+        for layer in (
+            each.classifier,
+            each.encoder.embeddings,
+            *each.encoder.layers,
+            *(b.attention for b in each.encoder.layers),
+        ):
             layer.dropout.rate = 0.0
         paths = each.variables_by_path()
         with tf.GradientTape() as tape:

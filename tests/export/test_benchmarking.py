@@ -10,7 +10,8 @@ from kerasbert.cli import main
 from kerasbert.compression.pruning.structured import trim_vocabulary
 from kerasbert.console.numbers import format_seconds
 from kerasbert.errors import KerasBertError
-from kerasbert.export import benchmark, benchmarking
+from kerasbert.export import benchmark
+from kerasbert.export.measurement import benchmarking
 from kerasbert.export.measurement.timed_rows import tokenized_rows
 from kerasbert.export.runtime import benchmark_worker
 from kerasbert.export.runtime.benchmark_worker import measure
