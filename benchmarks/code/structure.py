@@ -7,7 +7,8 @@ Measured: lines, circles of modules and of folders, lines and modules of a float
 names, long functions and classes, and occurrences of obsolete words. Overrides inherit their docstring.
 
 Only the sources are read. A float BERT is `encoders/bert.py` with every encoder and layer module that it imports at the top of modules,
-without `layers/quantization`, `layers/lowering` and decomposed attention. Public names are functions, methods and classes without an underscore.
+without `layers/quantization`, `layers/lowering` and decomposed attention. Public names are functions, methods and classes without an
+underscore.
 """
 
 import argparse
