@@ -134,10 +134,12 @@ def _state(layer: keras.layers.Layer) -> dict[str, str]:
     known = vars(keras.layers.Layer())
     for each in layer._flatten_layers():
         function = getattr(each, "_function", None) or type(each).call
-        if not type(each).__module__.startswith(("tf_keras", "keras")):
+        if not (type(each).__module__ or "").startswith(("tf_keras", "keras")):
             own = {name: value for name, value in vars(each).items() if name not in known}
             values |= {f"self.{name}": value for name, value in own.items()}
-        if isinstance(function, types.FunctionType) and not function.__module__.startswith(("tf_keras", "keras")):
+        if isinstance(function, types.FunctionType) and not (function.__module__ or "").startswith(
+            ("tf_keras", "keras")
+        ):
             used = inspect.getclosurevars(function)
             values |= {**used.globals, **used.nonlocals}
     return {name: repr(value)[:10_000] for name, value in values.items() if isinstance(value, _PLAIN)}
