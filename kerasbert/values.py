@@ -118,7 +118,7 @@ class Rule:
         return None
 
     def described(self) -> str:
-        """Return the kind in words, such as "a whole number"."""
+        """Return the kind as text, such as "a whole number"."""
         kinds = [kind for kind in self.kinds if kind is not int or float not in self.kinds]
         return " or ".join(map(_described, kinds))
 
@@ -132,7 +132,7 @@ class Rule:
         )
 
     def _limits(self) -> str:
-        """Return the bounds in words, such as "of at least 1"; "" without any."""
+        """Return the bounds as text, such as "of at least 1"; "" without any."""
         low = "" if self.above is None else f"above {self.above}"
         low = low if self.at_least is None else f"of at least {self.at_least}"
         if self._is_open:
@@ -217,7 +217,7 @@ def _of_items(items: tuple[Any, ...], count: int) -> tuple[Any, ...]:
 
 
 def _numbers(value: object) -> list[tuple[float, str]]:
-    """Return the numbers of a value, each with its place in words."""
+    """Return the numbers of a value, each with its place as text."""
     if isinstance(value, Mapping):
         return [(item, f" for {key!r}") for key, item in value.items() if is_real(item)]
     items = value if isinstance(value, list | tuple) else (value,)

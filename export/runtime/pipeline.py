@@ -187,7 +187,7 @@ class Pipeline:
 
         Args:
             a: A text, several, or their vectors `(texts, dimensions)` from an earlier call.
-            b: The same for the other side.
+            b: The texts or vectors to compare with, as `a`.
 
         Returns:
             A number from -1 to 1 for two texts, otherwise an array with a row for each of `a` and a column for each of `b`.
