@@ -1,6 +1,7 @@
 """`kerasbert train`."""
 
 import contextlib
+import inspect
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,10 @@ def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         if training.head is not None:
             from kerasbert.heads.registry import head_of_file
 
+            if "head" not in inspect.signature(tasks.TASKS[name].__init__).parameters:
+                raise KerasBertError(
+                    f"expected a task that takes a head of your own for --head, received --task {training.task}; leave --head out"
+                )
             settings["head"] = head_of_file(training.head)
         settings |= {"heads": data.processor.heads} if isinstance(data.processor, Joint) else {}
         settings |= answer_settings(training)

@@ -18,6 +18,7 @@ from kerasbert.processors.texts import text_features
 from kerasbert.text import Tokenizer
 
 KINDS: dict[str, type[SingleLabel | Tagging]] = {"classification": SingleLabel, "tagging": Tagging}
+_KEYS = {"task", "labels", "head", "head_settings"}
 _OUTPUT = "probabilities"  # of each part by itself
 
 
@@ -70,6 +71,10 @@ class Joint(Processor):
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(head, Mapping):
             return False
         labels = head.get("labels")
+        if unread := head.keys() - _KEYS:
+            raise KerasBertError(
+                f"expected the head {name!r} with {', '.join(sorted(_KEYS))}, received {shown(min(map(str, unread)))} too; leave it out"
+            )
         if head.get("task") not in KINDS or not isinstance(labels, list | tuple):
             return False
         return all(isinstance(label, str) for label in labels) and len(set(labels)) == len(labels) >= 2
