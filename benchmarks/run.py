@@ -138,6 +138,7 @@ MEASUREMENTS = (
     Measurement("robustness.power_cuts"),
     Measurement("robustness.validate_mutations"),
     Measurement("code.structure"),
+    Measurement("code.walk"),
     Measurement("code.converted_files", "--against {digests}"),
 )
 
@@ -157,6 +158,7 @@ HELPERS = {
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",
     "parity.demo_tables": "writes the tables that android_demo/core and web_demo/core share with Python",
+    "code.traced_command": "a child process of code.walk",
     "code.draw_packages": "writes the drawing of docs/contribute/architecture.md",
     "parity.published_forms_writer": "a child process of parity.published_forms, in an environment with PyTorch",
     "reports.results_pages": "writes the tables and plots of docs/results/ from results",
