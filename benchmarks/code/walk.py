@@ -8,8 +8,8 @@ Each command runs once in a process of its own, with a model of two layers and g
 `threading.setprofile`. Calls while modules are imported, generated methods of dataclasses, and child processes are not counted. A nested
 function, a lambda and a comprehension count as the function around them.
 
-Every row starts with marked words. A function gets the data if one of its arguments holds these words, the token id of the first in an array
-or a list of integers, or an object of kerasbert that holds these (no Keras layer; four levels deep).
+Every row starts with marked words. A function gets the data if one of its arguments holds these words, the token id of the first in an
+array or a list of integers, or an object of kerasbert that holds these (no Keras layer; four levels deep).
 
 Counted are `all` functions called, those `with_data`, and those `with_data_before_fit`, whose first such call is before the first training
 step. Of each group:
