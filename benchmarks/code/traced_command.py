@@ -1,11 +1,12 @@
 """Runs one command line in this process and records which functions of kerasbert are called, and which of them get the data.
 
-    python benchmarks/code/traced_command.py FACTS.json MARK MARK_ID -- train --model FOLDER ...
+    python benchmarks/code/traced_command.py facts.json MARK MARK_ID -- train --model FOLDER ...
 
 A child process of `walk`. It imports `kerasbert` from its environment, so that another checkout can be measured, and nothing else of
 this repository.
 """
 
+import argparse
 import inspect
 import json
 import sys
@@ -51,7 +52,7 @@ class CallTrace:
 
     def _holds_data(self, value: object, depth: int = _DEPTH) -> bool:
         if isinstance(value, str | bytes):
-            return (self.mark if isinstance(value, str) else self.mark.encode()) in value
+            return self.mark in value if isinstance(value, str) else self.mark.encode() in value
         if getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u") and hasattr(value, "tolist"):
             return bool((value == self.mark_id).any())  # type: ignore
         if depth == 0:
@@ -100,16 +101,21 @@ def _name(frame: FrameType) -> str:
 
 def main() -> None:
     """Run the command line and write the calls."""
-    facts, mark, mark_id, _, *command = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("facts", type=Path, help="result file")
+    parser.add_argument("mark", help="words with which every row of the data starts")
+    parser.add_argument("mark_id", type=int, help="token id of the first")
+    parser.add_argument("command", nargs="+", help="the command line")
+    arguments = parser.parse_args()
     from kerasbert.cli import main as run
 
-    trace = CallTrace(mark, int(mark_id))
+    trace = CallTrace(arguments.mark, arguments.mark_id)
     threading.setprofile(trace)
     sys.setprofile(trace)
-    code = run(command)
+    code = run(arguments.command)
     sys.setprofile(None)
     threading.setprofile(None)
-    Path(facts).write_text(json.dumps({"exit_code": code, "calls": list(trace.calls.values())}), "utf-8")
+    arguments.facts.write_text(json.dumps({"exit_code": code, "calls": list(trace.calls.values())}), "utf-8")
 
 
 if __name__ == "__main__":

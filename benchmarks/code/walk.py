@@ -68,7 +68,7 @@ def _write_inputs(folder: Path) -> None:
     from kerasbert.text import WordPiece
 
     keras.utils.set_random_seed(0)
-    config = BertConfig(vocab_size=len(VOCABULARY), max_position_embeddings=32, **SIZES)
+    config = BertConfig.from_dict({**SIZES, "vocab_size": len(VOCABULARY), "max_position_embeddings": 32})
     SentenceEncoder(BertEncoder(config), WordPiece(VOCABULARY)).save_pretrained(folder / "model")
     (folder / "model" / "kerasbert.json").unlink()  # as a foreign checkpoint has none
     draw = random.Random(0)
