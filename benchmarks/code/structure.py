@@ -77,7 +77,7 @@ OBSOLETE_WORDS = {
     "judged": "make_check",
     "told": "summarize",
     "gpu-classic": "gpu-opencl",
-    "RunningModel": "InterpreterSession",
+    "RunningModel": "Session",
     "FittingModels": "Runner",
     "Ended": "ProcessResult",
     "last_words": "failure_reason",

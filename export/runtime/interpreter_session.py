@@ -1,18 +1,18 @@
 """A `.tflite` model on an interpreter of this process."""
 
-import contextlib
 import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.session import Port, Session
+from kerasbert.export.runtime.session import Inputs, Placement, Port, Run, Session, guarded
 from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
 from kerasbert.sharing import ThreadLock, keep_in_forks
 
@@ -20,11 +20,17 @@ SIGNATURE = "serve"
 _BATCH = 1
 
 
-class InterpreterSession(Session):
-    """A `.tflite` model on an interpreter of this process.
-
-    A model in two parts (target edge-tpu) runs as one: the host model turns ids into vectors, and the accelerator model (the body)
-    computes with integers only. `kerasbert.export.lowering.partition` makes such files.
+def bind(
+    interpreter: Any,
+    name: str,
+    kernels: str,
+    threads: int,
+    length: int | None,
+    vocab_size: int | None = None,
+    default_length: int | None = None,
+    lock: ThreadLock | None = None,
+) -> Session:
+    """Bind the inputs and outputs of an interpreter by name, at one length.
 
     Args:
         interpreter: The runtime's interpreter.
@@ -33,129 +39,116 @@ class InterpreterSession(Session):
         threads: CPU threads of the runtime.
         length: Tokens of a row; None for the file's own.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
-        lock: The lock of an interpreter that models of several lengths share.
         default_length: The length of a resizable file without `length`.
+        lock: The lock of an interpreter that models of several lengths share.
 
     Raises:
         KerasBertError: When the file does not have that length.
     """
+    keep_in_forks(interpreter)
+    lengths, lock = _signature_lengths(interpreter), lock or ThreadLock(name)
+    signature, subgraph = _choose_signature(interpreter, name, lengths, length)
+    inputs, outputs = _tensor_indices(interpreter, signature)
+    details = _details(interpreter, inputs, subgraph)
+    resizable = any(-1 in detail["shape_signature"] for detail in details.values())
+    _resize_inputs(interpreter, name, details, length or default_length if resizable else length, resizable)
+    if subgraph:
+        interpreter._interpreter.AllocateTensors(subgraph)
+    else:
+        interpreter.allocate_tensors()
 
-    def __init__(
-        self,
-        interpreter: Any,
-        name: str,
-        kernels: str,
-        threads: int,
-        length: int | None,
-        vocab_size: int | None = None,
-        lock: ThreadLock | None = None,
-        default_length: int | None = None,
-    ):
-        keep_in_forks(interpreter)
-        lengths = _signature_lengths(interpreter)
-        signature, self._subgraph = _choose_signature(interpreter, name, lengths, length)
-        self._interpreter = interpreter
-        self._input_indices, self._output_indices = _tensor_indices(interpreter, signature)
-        details = self._details(self._input_indices)
-        resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-        _resize_inputs(interpreter, name, details, length or default_length if resizable else length, resizable)
-        if self._subgraph:
-            interpreter._interpreter.AllocateTensors(self._subgraph)
-        else:
-            interpreter.allocate_tensors()
-        super().__init__(
-            name, kernels, threads,
-            inputs=_ports(self._details(self._input_indices)), outputs=_ports(self._details(self._output_indices)),
-            signature=signature, resizable=resizable, lengths=lengths, vocab_size=vocab_size, lock=lock,
-        )  # fmt: skip
-        self._host: Session | None = None
-
-    @property
-    def is_body(self) -> bool:
-        """Whether this is an accelerator model, which takes the outputs of a host model."""
-        return set(self.inputs) == {HIDDEN, BIAS}
-
-    def behind(self, host: Session) -> "InterpreterSession":
-        """Return this accelerator model behind its host model: the inputs of that one, and outputs in float32.
-
-        Raises:
-            KerasBertError: When the outputs of the host model do not fit.
-        """
-        if host.outputs != self.inputs:
-            raise KerasBertError(
-                f"expected outputs of {host.name} that fit {self.name}, received {_format_ports(host.outputs)} for "
-                f"{_format_ports(self.inputs)}; convert the model again"
-            )
-        self._host, self.partitioned, self.inputs = host, True, host.inputs
-        self.outputs = {name: Port(port.shape, np.dtype("float32")) for name, port in self.outputs.items()}
-        return self
-
-    def at(self, length: int) -> "InterpreterSession":
-        settings = self.name, self.kernels, self.threads, length, self.vocab_size, self._lock
-        with self._lock.held:
-            return InterpreterSession(self._interpreter, *settings)
-
-    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        if self._host is None:
-            return self._run_graph(inputs)
-        vectors, host_seconds = self._host.run_unlocked(inputs)
-        outputs, seconds = self._run_graph(vectors)
-        return {name: self._dequantized(name, values) for name, values in outputs.items()}, host_seconds + seconds
-
-    def _run_graph(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        interpreter, outputs = self._interpreter, self._output_indices.items()
-        with self._runtime_errors():
-            for key, value in inputs.items():
-                if self._subgraph:  # the public methods reach the first subgraph only
-                    interpreter._interpreter.SetTensor(self._input_indices[key], value, self._subgraph)
-                else:
-                    interpreter.set_tensor(self._input_indices[key], value)
-            start = time.perf_counter()
-            if self._subgraph:
-                interpreter._interpreter.Invoke(self._subgraph)
-            else:
-                interpreter.invoke()
-            seconds = time.perf_counter() - start
-            return {key: interpreter.get_tensor(index, self._subgraph) for key, index in outputs}, seconds
-
-    @contextlib.contextmanager
-    def _runtime_errors(self) -> Iterator[None]:
-        """Raise the runtime's exceptions as KerasBertError."""
+    def run(example: Inputs) -> Run:
         try:
-            yield
+            return _run_graph(interpreter, subgraph, inputs, outputs, example)
         except (RuntimeError, ValueError) as error:
             raise KerasBertError(
-                f"expected {self.name} to run on {self.kernels} kernels, received {one_line(error)}; convert the model again"
+                f"expected {name} to run on {kernels} kernels, received {one_line(error)}; convert the model again"
             ) from error
 
-    def _dequantized(self, output: str, values: np.ndarray) -> np.ndarray:
-        if values.dtype == np.float32:
-            return values
-        scale, zero_point = self._details(self._output_indices)[output]["quantization"]
-        return (values.astype(np.float32) - int(zero_point)) * np.float32(scale)
+    def at(other: int) -> Session:
+        with lock.held:
+            return bind(interpreter, name, kernels, threads, other, vocab_size, lock=lock)
 
-    @property
-    def ops_by_backend(self) -> dict[str, dict[str, int]]:
-        return {} if self._subgraph else self._placement[1]
+    placement = functools.partial(_placement, interpreter, "reference" if kernels == "reference" else "builtin")
+    return Session(
+        name, kernels, threads, _ports(_details(interpreter, inputs, subgraph)), _ports(_details(interpreter, outputs, subgraph)),
+        guarded(name, run, lock), at, signature, resizable, lengths, vocab_size,
+        placement=(lambda: (None, {})) if subgraph else functools.cache(placement),
+    )  # fmt: skip
 
-    @property
-    def partitions(self) -> int | None:
-        return None if self._subgraph else self._placement[0]
 
-    @functools.cached_property
-    def _placement(self) -> tuple[int, dict[str, dict[str, int]]]:
-        nodes = self._interpreter._get_ops_details()
-        delegates = [node for node in nodes if node["op_name"] == "DELEGATE"]
-        operators = [node for node in nodes if node["op_name"] != "DELEGATE"]
-        delegated = set().union(*(_delegated_operators(delegate, operators) for delegate in delegates))
-        fallback = "reference" if self.kernels == "reference" else "builtin"
-        counts = {"xnnpack": Counter(), fallback: Counter()} if delegates else {fallback: Counter()}
-        for node in operators:
-            counts["xnnpack" if node["index"] in delegated else fallback][node["op_name"]] += 1
-        return len(delegates), {backend: dict(counter) for backend, counter in counts.items()}
+def behind(body: Session, host: Session) -> Session:
+    """Return an accelerator model behind its host model (target edge-tpu): the inputs of that one, and outputs in float32.
 
-    def _details(self, indices: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-        return {key: self._interpreter._get_tensor_details(index, self._subgraph) for key, index in indices.items()}
+    The host model turns ids into vectors, and the body computes with integers only. `kerasbert.export.lowering.partition` makes such files.
+
+    Args:
+        body: The accelerator model, see `is_body`.
+        host: The host model.
+
+    Raises:
+        KerasBertError: When the outputs of the host model do not fit.
+    """
+    if host.outputs != body.inputs:
+        raise KerasBertError(
+            f"expected outputs of {host.name} that fit {body.name}, received {_format_ports(host.outputs)} for "
+            f"{_format_ports(body.inputs)}; convert the model again"
+        )
+
+    def run(inputs: Inputs) -> Run:
+        vectors, host_seconds = host.timed(inputs)
+        outputs, seconds = body.timed(vectors)
+        dequantized = {name: _dequantized(values, body.outputs[name]) for name, values in outputs.items()}
+        return dequantized, host_seconds + seconds
+
+    floats = {name: Port(port.shape, np.dtype("float32")) for name, port in body.outputs.items()}
+    return replace(body, inputs=host.inputs, outputs=floats, run_each=guarded(body.name, run), partitioned=True)
+
+
+def is_body(model: Session) -> bool:
+    """Tell whether a model is an accelerator model, which takes the outputs of a host model."""
+    return set(model.inputs) == {HIDDEN, BIAS}
+
+
+def _run_graph(
+    interpreter: Any, subgraph: int, inputs: Mapping[str, int], outputs: Mapping[str, int], example: Inputs
+) -> Run:
+    """Run one example. `inputs` and `outputs` are tensor indices by name."""
+    for name, value in example.items():
+        if subgraph:  # the public methods reach the first subgraph only
+            interpreter._interpreter.SetTensor(inputs[name], value, subgraph)
+        else:
+            interpreter.set_tensor(inputs[name], value)
+    start = time.perf_counter()
+    if subgraph:
+        interpreter._interpreter.Invoke(subgraph)
+    else:
+        interpreter.invoke()
+    seconds = time.perf_counter() - start
+    return {name: interpreter.get_tensor(index, subgraph) for name, index in outputs.items()}, seconds
+
+
+def _dequantized(values: np.ndarray, port: Port) -> np.ndarray:
+    if values.dtype == np.float32:
+        return values
+    scale, zero_point = port.quantization
+    return (values.astype(np.float32) - int(zero_point)) * np.float32(scale)
+
+
+def _placement(interpreter: Any, fallback: str) -> Placement:
+    """Count delegate partitions, and operators by the kernels that run them. `fallback`: the kernels outside the delegate."""
+    nodes = interpreter._get_ops_details()
+    delegates = [node for node in nodes if node["op_name"] == "DELEGATE"]
+    operators = [node for node in nodes if node["op_name"] != "DELEGATE"]
+    delegated = set().union(*(_delegated_operators(delegate, operators) for delegate in delegates))
+    counts = {"xnnpack": Counter(), fallback: Counter()} if delegates else {fallback: Counter()}
+    for node in operators:
+        counts["xnnpack" if node["index"] in delegated else fallback][node["op_name"]] += 1
+    return len(delegates), {backend: dict(counter) for backend, counter in counts.items()}
+
+
+def _details(interpreter: Any, indices: Mapping[str, int], subgraph: int) -> dict[str, dict[str, Any]]:
+    return {name: interpreter._get_tensor_details(index, subgraph) for name, index in indices.items()}
 
 
 def _resize_inputs(
@@ -253,7 +246,7 @@ def _delegated_operators(delegate: Mapping[str, Any], operators: Sequence[Mappin
 
 def _ports(details: Mapping[str, dict[str, Any]]) -> dict[str, Port]:
     return {
-        key: Port(tuple(int(size) for size in detail["shape"]), np.dtype(detail["dtype"]))
+        key: Port(tuple(int(size) for size in detail["shape"]), np.dtype(detail["dtype"]), detail["quantization"])
         for key, detail in details.items()
     }
 

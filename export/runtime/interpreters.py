@@ -13,7 +13,7 @@ from typing import Any
 from kerasbert import __version__
 from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreter_session import InterpreterSession, one_line
+from kerasbert.export.runtime.interpreter_session import behind, bind, is_body, one_line
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.model_file import ModelFile
@@ -107,9 +107,7 @@ def open_model(
     in_memory = isinstance(path_or_bytes, bytes)
     source = {"model_content": path_or_bytes} if in_memory else {"model_path": str(path_or_bytes)}
     session = _open(source, name, metadata, *settings, default_length)
-    if not session.is_body:
-        return session
-    return session.behind(open_model(check_host(path_or_bytes), *settings))
+    return behind(session, open_model(check_host(path_or_bytes), *settings)) if is_body(session) else session
 
 
 def open_file(
@@ -122,7 +120,7 @@ def open_file(
     """Open a file that was read and verified already, as `open_model` does."""
     settings = _checked(threads, kernels, length, default_length)
     session = _open({"model_content": file.content}, file.label, file.metadata, *settings, default_length)
-    return session.behind(open_file(file.read_host(), *settings)) if session.is_body else session
+    return behind(session, open_file(file.read_host(), *settings)) if is_body(session) else session
 
 
 def _checked(threads: Any, kernels: Any, length: Any, default_length: Any) -> tuple[int, str, int | None]:
@@ -144,16 +142,14 @@ def _open(
     kernels: str,
     length: int | None,
     default_length: int | None,
-) -> InterpreterSession:
+) -> Session:
     runtime = find_runtime()
     try:
         interpreter = _interpreter_class(runtime, metadata)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
         vocab_size = metadata.vocab_size if metadata else None
-        return InterpreterSession(
-            interpreter, name, kernels, threads, length, vocab_size, default_length=default_length
-        )
+        return bind(interpreter, name, kernels, threads, length, vocab_size, default_length)
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -1,5 +1,6 @@
 """Runs a `.tflite` model in a process of its own: a crash of the runtime, a hang or excessive memory becomes an error of one line."""
 
+import functools
 import itertools
 import os
 import subprocess
@@ -16,7 +17,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.messages import Channel, ChannelClosed, ChannelTimeout
 from kerasbert.export.runtime.process import ProcessResult
-from kerasbert.export.runtime.session import Port, Session
+from kerasbert.export.runtime.session import Inputs, Port, Run, Session
 from kerasbert.sharing import ThreadLock
 
 SECONDS = 120.0  # for opening a file, and for one row
@@ -42,13 +43,35 @@ class WorkerProcess:
         self._lock, self._closed = ThreadLock(str(path)), False
         self._worker: _Worker | None = self._start()
 
-    def open(self, length: int | None = None) -> "IsolatedSession":
+    def open(self, length: int | None = None) -> Session:
         """Open the model at a length; None takes any that the file has.
 
         Raises:
             KerasBertError: as `open_model` does, and when the process ended.
         """
-        return IsolatedSession(self, length, self.request({"request": "open", "length": length})[0])
+        described = self.request({"request": "open", "length": length})[0]
+        inputs, outputs = (
+            {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in described[side].items()}
+            for side in ("inputs", "outputs")
+        )
+        placement = described["partitions"], described["operators"]
+        return Session(
+            str(self.path), self.kernels, self.threads, inputs, outputs, functools.partial(self._run_each, length), self.open,
+            described["signature"], described["resizable"], tuple(described["lengths"]), described["vocab_size"],
+            placement=lambda: placement,
+        )  # fmt: skip
+
+    def _run_each(self, length: int | None, examples: Iterable[Inputs]) -> Iterator[Run]:
+        """Run examples at a length, several a message, as many as take little time and memory."""
+        remaining, count = iter(examples), 1
+        while chunk := list(itertools.islice(remaining, count)):
+            stacked = {name: np.stack([inputs[name] for inputs in chunk]) for name in chunk[0]}
+            started = time.monotonic()
+            outputs = self.request({"request": "run", "length": length, "rows": len(chunk)}, stacked)[1]
+            seconds = (time.monotonic() - started) / len(chunk)
+            size = sum(values.nbytes for values in outputs.values()) // len(chunk)
+            count = int(max(1, min(_MAX_ROWS, _MAX_SECONDS / max(seconds, 1e-9), _MAX_BYTES // max(size, 1))))
+            yield from (({name: values[i] for name, values in outputs.items()}, seconds) for i in range(len(chunk)))
 
     def request(
         self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray] | None = None
@@ -152,68 +175,6 @@ def check_runs(path: str | os.PathLike, length: int | None = None) -> None:
     file = WorkerProcess(path)
     file.open(length).run_ones()
     file.close()
-
-
-class IsolatedSession(Session):
-    """A model of a `WorkerProcess` at one length.
-
-    Args:
-        process: The process in which the file is open.
-        length: The length that was requested.
-        description: The model's attributes, as `session_worker` sends them.
-    """
-
-    def __init__(self, process: WorkerProcess, length: int | None, description: Mapping[str, Any]):
-        ports = {
-            side: {name: Port(tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in description[side].items()}
-            for side in ("inputs", "outputs")
-        }
-        super().__init__(
-            str(process.path), process.kernels, process.threads, inputs=ports["inputs"], outputs=ports["outputs"],
-            signature=description["signature"], resizable=description["resizable"], lengths=tuple(description["lengths"]),
-            vocab_size=description["vocab_size"],
-        )  # fmt: skip
-        self._process, self._requested_length = process, length
-        self._operators, self._partitions = description["operators"], description["partitions"]
-
-    def at(self, length: int) -> "IsolatedSession":
-        return self._process.open(length)
-
-    def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        return self.run_unlocked(inputs)  # a request has a lock and a check of the process of its own
-
-    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        outputs, seconds = self._run_message([inputs])
-        return {name: values[0] for name, values in outputs.items()}, seconds
-
-    def _run_each(
-        self, token_lists: Iterable[Mapping[str, np.ndarray]]
-    ) -> Iterator[tuple[dict[str, np.ndarray], float]]:
-        """Run many examples, several a message, as many as take little time and memory."""
-        remaining, chunk_size = iter(token_lists), 1
-        while chunk := list(itertools.islice(remaining, chunk_size)):
-            for inputs in chunk:
-                self.check(inputs)
-            outputs, seconds = self._run_message(chunk)
-            size = sum(values.nbytes for values in outputs.values()) // len(chunk)
-            chunk_size = int(max(1, min(_MAX_ROWS, _MAX_SECONDS / max(seconds, 1e-9), _MAX_BYTES // max(size, 1))))
-            yield from (({name: values[i] for name, values in outputs.items()}, seconds) for i in range(len(chunk)))
-
-    def _run_message(self, chunk: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, np.ndarray], float]:
-        """Return the stacked outputs of some examples, and the seconds of each."""
-        stacked = {name: np.stack([inputs[name] for inputs in chunk]) for name in chunk[0]}
-        header = {"request": "run", "length": self._requested_length, "rows": len(chunk)}
-        started = time.monotonic()
-        outputs = self._process.request(header, stacked)[1]
-        return outputs, (time.monotonic() - started) / len(chunk)
-
-    @property
-    def ops_by_backend(self) -> dict[str, dict[str, int]]:
-        return self._operators
-
-    @property
-    def partitions(self) -> int | None:
-        return self._partitions
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -1,10 +1,11 @@
-"""The interface of every model that runs here at one length, whatever runs it; and the loop over rows."""
+"""A model that runs here at one length, whatever runs it; and the loop over rows."""
 
-import abc
+import functools
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from kerasbert.sharing import ThreadLock
 
 TEXT_KINDS = "OSU"  # NumPy's kinds of the dtypes of texts
 
+Inputs: TypeAlias = Mapping[str, np.ndarray]  # of one example, by name
+Run: TypeAlias = tuple[dict[str, np.ndarray], float]  # outputs of an example by name, and the seconds of the graph
+Placement: TypeAlias = tuple[int | None, dict[str, dict[str, int]]]  # delegate partitions, operator counts by kernels
+
 
 @dataclass(frozen=True)
 class Port:
@@ -23,14 +28,17 @@ class Port:
     Attributes:
         shape: The shape, with the length filled in.
         dtype: The NumPy dtype.
+        quantization: Scale and zero point of integers.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype
+    quantization: tuple[float, int] = field(default=(0.0, 0), compare=False, repr=False)
 
 
-class Session(abc.ABC):
-    """A `.tflite` model with batch 1 at one length, whose inputs and outputs are bound by name.
+@dataclass(frozen=True, repr=False, eq=False)
+class Session:
+    """A model with batch 1 at one length, whose inputs and outputs are bound by name; whatever runs it.
 
     It keeps nothing of a row. Several threads may run rows, which take turns.
 
@@ -40,45 +48,29 @@ class Session(abc.ABC):
         threads: CPU threads of the runtime.
         inputs: The inputs by name.
         outputs: The outputs by name.
+        run_each: Runs checked inputs one after the other, and yields copies of the outputs and the seconds of the graph.
+        at: Returns the model of another of its `lengths`: the file is not opened again.
         signature: The signature's name; None for a file without one, whose names are those of tensors.
         resizable: Whether the file leaves its length open.
         lengths: The lengths of a file with a signature for each; empty for a file with one signature.
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
         partitioned: Whether a host model and an accelerator model run as one.
+        placement: Returns `partitions` and `ops_by_backend`.
     """
 
-    partitioned = False
-
-    def __init__(
-        self,
-        name: str,
-        kernels: str,
-        threads: int,
-        *,
-        inputs: Mapping[str, Port],
-        outputs: Mapping[str, Port],
-        signature: str | None = None,
-        resizable: bool = False,
-        lengths: tuple[int, ...] = (),
-        vocab_size: int | None = None,
-        lock: ThreadLock | None = None,
-    ):
-        self._lock, self._process_id = lock or ThreadLock(name), os.getpid()
-        self.name, self.kernels, self.threads = name, kernels, threads
-        self.inputs, self.outputs, self.signature = dict(inputs), dict(outputs), signature
-        self.resizable, self.lengths, self.vocab_size = resizable, lengths, vocab_size
-
-    @abc.abstractmethod
-    def at(self, length: int) -> "Session":
-        """Return the model of another of its `lengths`: the file is not opened again.
-
-        Raises:
-            KerasBertError: When the file has no signature of that length.
-        """
-
-    @abc.abstractmethod
-    def run_unlocked(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
-        """Run one example as `timed` does, for a caller that keeps other threads out."""
+    name: str
+    kernels: str
+    threads: int
+    inputs: Mapping[str, Port]
+    outputs: Mapping[str, Port]
+    run_each: Callable[[Iterable[Inputs]], Iterator[Run]]
+    at: "Callable[[int], Session]"
+    signature: str | None = None
+    resizable: bool = False
+    lengths: tuple[int, ...] = ()
+    vocab_size: int | None = None
+    partitioned: bool = False
+    placement: Callable[[], Placement] = lambda: (None, {})
 
     @property
     def ops_by_backend(self) -> dict[str, dict[str, int]]:
@@ -86,12 +78,12 @@ class Session(abc.ABC):
 
         Empty for all signatures but the first, because the interpreter reports no others.
         """
-        return {}
+        return self.placement()[1]
 
     @property
     def partitions(self) -> int | None:
         """The number of delegate partitions: 1 is best, 0 is a graph without the delegate. None for all signatures but the first."""
-        return None
+        return self.placement()[0]
 
     @property
     def length(self) -> int | None:
@@ -111,8 +103,7 @@ class Session(abc.ABC):
         Raises:
             KerasBertError: when an input is missing, unknown, or of another shape or dtype, or an operator failed.
         """
-        self.check(inputs)
-        return self.timed(inputs)[0]
+        return self.timed(self.checked(inputs))[0]
 
     def timed(self, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float]:
         """Run one example without checking its inputs.
@@ -126,12 +117,7 @@ class Session(abc.ABC):
         Raises:
             KerasBertError: When an operator failed, or this process was forked from the one that opened the model.
         """
-        if self._process_id != os.getpid():
-            raise KerasBertError(
-                f"expected {self.name} to run in the process that opened it, received a fork of that process; open it again"
-            )
-        with self._lock.held:
-            return self.run_unlocked(inputs)
+        return next(self.run_each([inputs]))
 
     def run_ones(self) -> None:
         """Run one example of ones, which shows that the file runs.
@@ -153,19 +139,12 @@ class Session(abc.ABC):
         Yields:
             The outputs of a row's token lists, `(group, ...)` by name, and the seconds of each.
         """
-        runs = self._run_each(token_lists)
+        runs = self.run_each(map(self.checked, token_lists))
         while row := list(itertools.islice(runs, group)):
             outputs = row[0][0]
             if group > 1:
                 outputs = {name: np.concatenate([each[name] for each, _ in row]) for name in outputs}
             yield outputs, [seconds for _, seconds in row]
-
-    def _run_each(
-        self, token_lists: Iterable[Mapping[str, np.ndarray]]
-    ) -> Iterator[tuple[dict[str, np.ndarray], float]]:
-        for inputs in token_lists:
-            self.check(inputs)
-            yield self.timed(inputs)
 
     def run_arrays(self, arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[float]]:
         """Run token lists, `(n, length)` by input name.
@@ -179,8 +158,8 @@ class Session(abc.ABC):
         token_lists = list(each_token_list(arrays, self.inputs)) if arrays else [arrays]
         return next(self.run_rows(token_lists, len(token_lists) or 1), ({}, []))
 
-    def check(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Check names, shapes and dtypes of inputs, and that ids are in the vocabulary.
+    def checked(self, inputs: Inputs) -> Inputs:
+        """Return inputs, once names, shapes and dtypes are checked, and that ids are in the vocabulary.
 
         Raises:
             KerasBertError: when they do not fit the model.
@@ -207,6 +186,30 @@ class Session(abc.ABC):
         if self.vocab_size is not None and "input_ids" in inputs:
             # A runtime would read behind the table, or refuse with an operator's number.
             check_ids(inputs["input_ids"], self.vocab_size, self.name)
+        return inputs
+
+
+def guarded(
+    name: str, run: Callable[[Inputs], Run], lock: ThreadLock | None = None
+) -> Callable[[Iterable[Inputs]], Iterator[Run]]:
+    """Return the `run_each` of a model in this process: threads take turns, and a forked process is refused.
+
+    Args:
+        name: The file's name in messages.
+        run: Runs one example.
+        lock: The lock of a runtime that models of several lengths share.
+    """
+    lock, owner = lock or ThreadLock(name), os.getpid()
+
+    def run_alone(inputs: Inputs) -> Run:
+        if owner != os.getpid():
+            raise KerasBertError(
+                f"expected {name} to run in the process that opened it, received a fork of that process; open it again"
+            )
+        with lock.held:
+            return run(inputs)
+
+    return functools.partial(map, run_alone)
 
 
 def each_token_list(arrays: Mapping[str, np.ndarray], names: Iterable[str]) -> Iterator[dict[str, np.ndarray]]:

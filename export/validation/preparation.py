@@ -98,7 +98,7 @@ def make_examples(file: ModelFile, model: Session, reference: Reference, data: D
         return text_examples(data, processor, tokenizer, length, rows)
     file.check_takes_ids("to compare it on packed rows")
     unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
-    model.check(next(each_token_list(unlabelled.inputs, model.inputs)))
+    model.checked(next(each_token_list(unlabelled.inputs, model.inputs)))
     if processor is None:
         processor = guess_processor(reference_outputs(reference, unlabelled, 0, min(len(unlabelled), _GUESS_ROWS)))
     return packed_examples(data, processor, rows)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kerasbert.children import die_with_parent
-from kerasbert.export.runtime.interpreter_session import InterpreterSession
+from kerasbert.export.runtime.interpreter_session import behind, bind
 from kerasbert.export.runtime.interpreters import find_runtime, open_file
 from kerasbert.export.tflite.model_file import ModelFile
 
@@ -26,7 +26,7 @@ def main() -> None:
     load_delegate = importlib.import_module(runtime.__module__).load_delegate
     interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
     host_model = open_file(ModelFile.read(host))
-    model = InterpreterSession(interpreter, body, "edge-tpu", 1, None).behind(host_model)
+    model = behind(bind(interpreter, body, "edge-tpu", 1, None), host_model)
     outputs, seconds = model.run_arrays(dict(np.load(inputs_file)))
     arrays: dict[str, Any] = {f"output {name}": values for name, values in outputs.items()}
     np.savez(outputs_file, seconds=seconds, **arrays)

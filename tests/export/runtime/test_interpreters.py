@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreters import KERNELS, describe_machine, open_model
+from kerasbert.export.runtime.interpreters import KERNELS, describe_machine, find_runtime, open_model
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
@@ -91,7 +91,7 @@ def test_errors_of_the_runtime_are_raised(float_file, helpers, monkeypatch):
     for name in ("set_tensor", "invoke", "get_tensor"):
         with monkeypatch.context() as patched:
             refuse = lambda *arguments: (_ for _ in ()).throw(ValueError("Tensor is unallocated."))  # noqa: E731
-            patched.setattr(model._interpreter, name, refuse)
+            patched.setattr(find_runtime().interpreter, name, refuse)
             with pytest.raises(KerasBertError, match="Tensor is unallocated"):
                 model.run(rows)
 

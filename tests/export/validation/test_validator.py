@@ -93,15 +93,15 @@ def test_tolerance_decides(int8_file, archive):
 
 
 def test_nan_is_a_failure(float_file, archive, monkeypatch):
-    from kerasbert.export.runtime.interpreter_session import InterpreterSession
+    from kerasbert.export.runtime import interpreter_session
 
-    run = InterpreterSession.run_unlocked
+    run = interpreter_session._run_graph
 
-    def spoiled(self, inputs):
-        outputs, seconds = run(self, inputs)
+    def spoiled(*arguments):
+        outputs, seconds = run(*arguments)
         return {k: v * np.nan for k, v in outputs.items()}, seconds
 
-    monkeypatch.setattr(InterpreterSession, "run_unlocked", spoiled)
+    monkeypatch.setattr(interpreter_session, "_run_graph", spoiled)
     report = validate(float_file, against=archive, tolerance=Tolerance())
     assert report.verdict == "failed"
     assert "NaN or infinity in 'probabilities' on 400 of 400 rows" in report.checks[1].reason
@@ -109,12 +109,12 @@ def test_nan_is_a_failure(float_file, archive, monkeypatch):
 
 
 def test_an_operator_that_fails_is_a_failed_check(float_file, archive, monkeypatch):
-    from kerasbert.export.runtime.interpreter_session import InterpreterSession
+    from kerasbert.export.runtime import interpreter_session
 
-    def explode(self, inputs):
+    def explode(*arguments):
         raise KerasBertError("expected it to run, received a node that failed to prepare.")
 
-    monkeypatch.setattr(InterpreterSession, "run_unlocked", explode)
+    monkeypatch.setattr(interpreter_session, "_run_graph", explode)
     report = validate(float_file, against=archive)
     assert [check.status for check in report.checks[1:]] == ["failed"] * 3
     assert "failed to prepare" in report.checks[1].reason
