@@ -10,7 +10,7 @@ from kerasbert.export.measurement.inspection import (
 from kerasbert.export.reporting.report import write_html as write_html
 from kerasbert.export.runtime.interpreters import open_model as open_model
 from kerasbert.export.tflite.metadata import Metadata as Metadata
-from kerasbert.export.tflite.tflite_file import TFLiteFile as TFLiteFile
+from kerasbert.export.tflite.model_file import TFLiteFile as TFLiteFile
 from kerasbert.export.validation.checks import (
     Tolerance as Tolerance,
     ValidationReport as ValidationReport,

@@ -114,9 +114,9 @@ def _file_sparsity(file: Path) -> float:
     """Compute the fraction of zeros in the int8 kernels of a file."""
     from ai_edge_litert.interpreter import Interpreter
 
-    from kerasbert.export.tflite.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.model_file import ModelFile
 
-    graph = TFLiteFile.read(file).subgraphs[0]
+    graph = ModelFile.read(file).subgraphs[0]
     indices = {operator.inputs[1] for operator in graph.operators if operator.name == "FULLY_CONNECTED"}
     reader = Interpreter(str(file))
     kernels = [reader.get_tensor(index) for index in indices if graph.tensors[index].constant]

@@ -32,7 +32,7 @@ def _forecast(name: str, arguments: argparse.Namespace, texts: list[str]) -> dic
     import kerasbert as kb
     from kerasbert.encoders import encoder_class, preset
     from kerasbert.export.backends.edge_tpu import forecast
-    from kerasbert.export.tflite.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.model_file import ModelFile
     from kerasbert.text import WordPiece
 
     keras.utils.set_random_seed(0)
@@ -42,7 +42,7 @@ def _forecast(name: str, arguments: argparse.Namespace, texts: list[str]) -> dic
         encoder_class(config.model_type)(config), words, labels=["a", "b"], sequence_length=arguments.length
     )
     converted = kb.export.convert(model, target="edge-tpu", calibration=texts)
-    file = TFLiteFile.read(converted.content)
+    file = ModelFile.read(converted.content)
     verdicts = forecast(file)
     refused = Counter(
         f"{verdict.operator}: {verdict.unsupported_reason}" for verdict in verdicts if verdict.unsupported_reason

@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.common.record import ROOT
 from benchmarks.parity import unicode_tables
 from kerasbert.data import entities
-from kerasbert.export.tflite import graph_faults, tflite_file, verifier
+from kerasbert.export.tflite import graph_faults, graph_reader, verifier
 from kerasbert.export.tflite.model import schema
 from kerasbert.files.atomic import atomic_file
 
@@ -99,15 +99,15 @@ def model_tables() -> list[Table]:
     counts = {
         codes[name]: _count(name, *graph_faults.INPUTS[name], name in graph_faults.STRING_OPERATORS) for name in names
     }
-    optional = {codes[name]: place for name, place in tflite_file.FIRST_OPTIONAL_INPUT.items()}
+    optional = {codes[name]: place for name, place in graph_reader.FIRST_OPTIONAL_INPUT.items()}
     zero_points = {name: Call(f"{a}L..{b}L", f"[{a}, {b}]") for name, (a, b) in graph_faults.ZERO_POINTS.items()}
     layout = {name: {slot: _field(kind) for slot, kind in slots.items()} for name, slots in verifier.LAYOUT.items()}
     layout = {name: slots for name, slots in layout.items() if slots}
     return [
         Table("INPUT_COUNTS", "The inputs of operators by their number in `BuiltinOperator`. Kernels read the least unchecked.", counts),
-        Table("NO_INPUTS", "Operators without inputs.", sorted(codes[name] for name in tflite_file.NO_INPUTS)),
-        Table("NO_OUTPUTS", "Operators without outputs.", sorted(codes[name] for name in tflite_file.NO_OUTPUTS)),
-        Table("TWO_INPUTS", "Operators whose second input is read unchecked.", sorted(codes[name] for name in tflite_file.TWO_INPUTS)),
+        Table("NO_INPUTS", "Operators without inputs.", sorted(codes[name] for name in graph_reader.NO_INPUTS)),
+        Table("NO_OUTPUTS", "Operators without outputs.", sorted(codes[name] for name in graph_reader.NO_OUTPUTS)),
+        Table("TWO_INPUTS", "Operators whose second input is read unchecked.", sorted(codes[name] for name in graph_reader.TWO_INPUTS)),
         Table("FIRST_OPTIONAL_INPUT", "The first input that may be missing, by operator.", optional),
         Table("BITS", "The bits of an element, by type.", graph_faults.BITS),
         Table("ZERO_POINTS", "The smallest and the largest zero point, by type.", zero_points),

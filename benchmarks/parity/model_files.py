@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.common import record
 from benchmarks.parity import demos
 from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.graph_reader import has_schema
 from kerasbert.export.tflite.model_file import ModelFile
 
 PACKAGES = ("ai-edge-litert",)
@@ -70,10 +71,10 @@ def _inspect(command: list[str], path: Path) -> tuple[dict[str, Any] | None, str
 def _in_python(path: Path) -> tuple[dict[str, Any] | None, str]:
     try:
         file = ModelFile.read(path)
-        found, content, structure = file.require_metadata("to compare it"), file.content, file.structure
+        found = file.require_metadata("to compare it")
     except KerasBertError as error:
         return None, str(error)
-    if structure is None:
+    if not has_schema():
         raise SystemExit(
             "expected ai-edge-litert, which has the schema of .tflite files, received an environment without it; install it"
         )
@@ -85,15 +86,15 @@ def _in_python(path: Path) -> tuple[dict[str, Any] | None, str]:
         "inputs": found.inputs,
         "labels": None if found.labels is None else list(found.labels),
         "vocabulary": _vocabulary(found.vocabulary),
-        "bytes": len(content),
-        "min_runtime_version": _min_runtime(content),
+        "bytes": len(file.content),
+        "min_runtime_version": _min_runtime(file.content),
         "signatures": [
             {
                 "name": signature.name,
-                "inputs": _ports(structure.subgraphs[signature.subgraph].tensors, signature.inputs),
-                "outputs": _ports(structure.subgraphs[signature.subgraph].tensors, signature.outputs),
+                "inputs": _ports(file.subgraphs[signature.subgraph].tensors, signature.inputs),
+                "outputs": _ports(file.subgraphs[signature.subgraph].tensors, signature.outputs),
             }
-            for signature in structure.signatures
+            for signature in file.signatures
         ],
     }, ""
 

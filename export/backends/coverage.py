@@ -70,11 +70,10 @@ def placement(path: str | os.PathLike) -> Placement:
         KerasBertError: When the file cannot be read, or is damaged.
     """
     file = ModelFile.read(path)
-    structure = file.require_structure()
-    counts = Counter(operator.name for operator in structure.subgraphs[0].operators)
+    counts = Counter(operator.name for operator in file.subgraphs[0].operators)
     on_cpu = _cpu_placement(path)
     ruled = [backend for backend in BACKENDS.values() if backend.rules]
-    verdicts = {backend.name: backend.forecast(structure) for backend in ruled}
+    verdicts = {backend.name: backend.forecast(file) for backend in ruled}
     operators = tuple(
         OperatorPlacement(
             name, count, {_CPU: on_cpu(name)} | {backend: _summarize(verdicts[backend], name) for backend in verdicts}

@@ -21,8 +21,8 @@ from kerasbert.export.backends.rules.operator_rules import (
     summarize,
 )
 from kerasbert.export.runtime.process import ProcessResult, run_command, run_module
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.model_parts import compiled_path, host_path
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
 from kerasbert.export.validation.context import BackendResult, ValidationContext
 from kerasbert.export.validation.examples import RowOutputs
@@ -72,7 +72,7 @@ class CompilerLog:
         return cls(int(subgraphs[1]) if subgraphs else None, dict(operators), errors[0].strip() if errors else "")
 
 
-def forecast(file: TFLiteFile) -> tuple[OperatorVerdict, ...]:
+def forecast(file: ModelFile) -> tuple[OperatorVerdict, ...]:
     """Predict which calls the compiler maps.
 
     It makes one subgraph: a call that needs the result of one on the CPU stays on the CPU too.
@@ -94,7 +94,7 @@ def forecast(file: TFLiteFile) -> tuple[OperatorVerdict, ...]:
 
 def run_checks(context: ValidationContext) -> BackendResult:
     """Make the forecast, run the body, and ask compiler and device where they are installed."""
-    verdicts = forecast(context.file.require_structure())
+    verdicts = forecast(context.file)
     body, body_outputs = _check_body(context)
     with temporary_folder("edge-tpu") as folder:
         compiler, compiled = _check_compiler(context, verdicts, folder)

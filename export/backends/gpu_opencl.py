@@ -16,9 +16,8 @@ _SHAPE_OPERATORS = ("RESHAPE", "EXPAND_DIMS", "SQUEEZE")
 
 def run_checks(context: ValidationContext) -> BackendResult:
     """Check that the delegate would take every operator but those that reshape the ids. Nothing is run: there are no outputs."""
-    file = context.file.require_structure()
-    verdicts = forecast(file)
-    reshaping = {number for number, call in enumerate(calls(file)) if _reshapes_ids(call)}
+    verdicts = forecast(context.file)
+    reshaping = {number for number, call in enumerate(calls(context.file)) if _reshapes_ids(call)}
     unsupported = tuple(
         verdict for verdict in verdicts if verdict.unsupported_reason is not None and verdict.number not in reshaping
     )

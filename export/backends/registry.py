@@ -14,7 +14,7 @@ from kerasbert.errors import KerasBertError
 if TYPE_CHECKING:
     from kerasbert.export.backends.environments.environment import Environment
     from kerasbert.export.backends.rules.operator_rules import OperatorVerdict
-    from kerasbert.export.tflite.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.model_file import ModelFile
     from kerasbert.export.validation.context import BackendResult, ValidationContext
 
 ALL = "all"
@@ -59,7 +59,7 @@ class Backend:
             return BackendResult.not_run(self.check_names or (self.name,), environment.missing)
         return getattr(importlib.import_module(self.module), self.function)(context)
 
-    def forecast(self, file: "TFLiteFile") -> "Sequence[OperatorVerdict]":
+    def forecast(self, file: "ModelFile") -> "Sequence[OperatorVerdict]":
         """Judge every operator of a file by the backend's rules; for a backend that has some."""
         return importlib.import_module(self.rules).forecast(file)
 

@@ -17,7 +17,6 @@ from kerasbert.export.tflite.macs import count_macs
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.runtime_support import required_runtime
 from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
 @dataclass(frozen=True)
@@ -186,35 +185,29 @@ def inspect(path: str | os.PathLike) -> Inspection:
         ```
     """
     content, name = load_bytes(path)
-    return inspect_file(
-        ModelFile(
-            content,
-            packed_metadata.read_content(content, name),
-            path=None if isinstance(path, bytes) else Path(path),
-            structure=TFLiteFile.read(content, name),
-        )
-    )
+    place = None if isinstance(path, bytes) else Path(path)
+    return inspect_file(ModelFile(content, packed_metadata.read_content(content, name), path=place))
 
 
-def inspect_file(model: ModelFile) -> Inspection:
+def inspect_file(file: ModelFile) -> Inspection:
     """Inspect a file that was read already, as `inspect` does.
 
     Raises:
         KerasBertError: When no FlatBuffer schema is installed.
     """
-    file, metadata = model.require_structure(), model.metadata
+    metadata = file.metadata
     roles = constant_roles(file)
     weights = trained_weights(file, roles).values()
     stored = sum(weight.elements for weight in weights)
     quantized = sum(weight.elements for weight in weights if weight.bits <= 8)
-    size = model_size(model.path or model.content, metadata, stored)
+    size = model_size(file.path or file.content, metadata, stored)
     macs = count_macs(file)
     total_macs = sum(macs.values())
     flex_operators, custom_operators = _custom_operators(file)
     return Inspection(
-        path=model.name,
+        path=file.name,
         size=file.size,
-        size_by_part=size_by_part(file, roles, packed_metadata.packed_size(file.data, model.label)),
+        size_by_part=size_by_part(file, roles, packed_metadata.packed_size(file.content, file.label)),
         parameters=size.parameters,
         stored_parameters=stored,
         bytes_per_parameter=size.bytes_per_parameter,
@@ -232,14 +225,14 @@ def inspect_file(model: ModelFile) -> Inspection:
     )
 
 
-def _custom_operators(file: TFLiteFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _custom_operators(file: ModelFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of Flex operators and of other custom operators."""
     names = sorted({op.name for graph in file.subgraphs for op in graph.operators if op.custom})
     flex = tuple(name for name in names if name.startswith("Flex"))
     return flex, tuple(name for name in names if name not in flex)
 
 
-def _count_operators(file: TFLiteFile) -> tuple[OpCount, ...]:
+def _count_operators(file: ModelFile) -> tuple[OpCount, ...]:
     counts = Counter(
         (operator.name, operator.version, _dtypes(operator, graph), operator.custom)
         for graph in file.subgraphs
@@ -257,7 +250,7 @@ def _dtypes(operator: Operator, graph: Subgraph) -> str:
     return " -> ".join(sides)
 
 
-def _summarize_signature(file: TFLiteFile, signature: Signature) -> SignatureSummary:
+def _summarize_signature(file: ModelFile, signature: Signature) -> SignatureSummary:
     tensors = file.subgraphs[signature.subgraph].tensors
 
     def ports(indices: Mapping[str, int]) -> dict[str, str]:

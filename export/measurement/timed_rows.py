@@ -63,11 +63,11 @@ def _tokenized(pipeline: Pipeline, x: Any, with_note: bool = False) -> Rows:
 
 def _check_same_sizes(model: ModelFile, first: Pipeline, rows: Rows) -> None:
     """Check that a file without a tokenizer takes the first file's rows."""
-    file, words = model.require_structure(), first.metadata.vocab_size or first.tokenizer.vocabulary_size
-    tables = table_rows(file)
+    words = first.metadata.vocab_size or first.tokenizer.vocabulary_size
+    tables = table_rows(model)
     lengths = {
-        file.subgraphs[signature.subgraph].tensors[index].shape[-1]
-        for signature in file.signatures
+        model.subgraphs[signature.subgraph].tensors[index].shape[-1]
+        for signature in model.signatures
         for index in signature.inputs.values()
     }
     most = max(map(len, rows["input_ids"]))

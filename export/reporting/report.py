@@ -15,6 +15,7 @@ from kerasbert.export.reporting import markup
 from kerasbert.export.reporting.charts import SERIES, bar_chart, line_chart
 from kerasbert.export.reporting.html_page import PAGE, STYLE_FILE
 from kerasbert.export.reporting.report_sections import report_sections
+from kerasbert.export.tflite.graph_reader import has_schema
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import ValidationReport, check_report_path
 from kerasbert.files.atomic import atomic_file
@@ -154,11 +155,8 @@ def write_report(path: str | os.PathLike, report: ValidationReport, file: ModelF
     check_report_path(path)
     if Path(path).suffix == ".json":
         return write_json(path, report)
-    inspection = None
-    if (
-        file is not None and file.structure is not None
-    ):  # tflite-runtime alone cannot read it, and the validation does not need it
-        inspection = inspect_file(file)
+    # tflite-runtime alone cannot read a file, and the validation does not need it.
+    inspection = inspect_file(file) if file is not None and has_schema() else None
     return write_html(path, report, inspection=inspection)
 
 

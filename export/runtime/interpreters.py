@@ -16,10 +16,10 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_session import behind, bind, is_body, one_line
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite import metadata as packed_metadata
+from kerasbert.export.tflite.graph_reader import check_structure
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.model_parts import check_host
 from kerasbert.export.tflite.structure import check_identifier, load_bytes
-from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.optional import import_optional
 
 # Kernel set -> the interpreter's op resolver. XNNPACK is the default delegate of the first.

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 
 from kerasbert.export.tflite.macs import operator_macs
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 FP32, FP16, INT8 = "fp32", "fp16", "int8"
 _DENSE = ("FULLY_CONNECTED", "CONV_2D", "BATCH_MATMUL")
@@ -24,13 +24,13 @@ _STATIC_SHARE = 0.1
 _STORED = {"float32": "float32", "float16": "float16"}  # by that of a constant behind DEQUANTIZE
 
 
-def graph_recipe(file: TFLiteFile) -> str:
+def graph_recipe(file: ModelFile) -> str:
     """Return the recipe of a file by the types of inputs and kernels of its Dense layers.
 
     It is the recipe of most multiply-accumulates; a static one, where a tenth of them is static.
 
     Args:
-        file: The decoded file.
+        file: The file.
     """
     shares: Counter[str] = Counter()
     for graph in file.subgraphs:
@@ -49,15 +49,13 @@ def graph_recipe(file: TFLiteFile) -> str:
     return "float16" if "float16" in stored else "float32"
 
 
-def arithmetic(file: TFLiteFile | None, floats: str = FP32) -> str:
+def arithmetic(file: ModelFile, floats: str = FP32) -> str:
     """Name the arithmetic of a file.
 
     Args:
-        file: The decoded file; None where it is not known.
+        file: The file.
         floats: The format in which the device computes floats.
     """
-    if file is None:
-        return floats
     integers = has_floats = False
     for graph in file.subgraphs:
         for operator in graph.operators:

@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 EMBEDDINGS, DENSE, OTHER = "embeddings", "dense kernels", "biases, norms, constants"
 OVERHEAD, PACKED = "graph", "packed files"
@@ -36,7 +36,7 @@ class Weight:
     bits: int
 
 
-def constant_roles(file: TFLiteFile) -> dict[int, str]:
+def constant_roles(file: ModelFile) -> dict[int, str]:
     """Return the role of each buffer with a constant, by the operators that use it.
 
     A table that is also a kernel counts as embeddings.
@@ -73,7 +73,7 @@ def _role(constant: int, users: Mapping[int, list[tuple[Operator, int]]]) -> str
     return role
 
 
-def table_rows(file: TFLiteFile) -> set[int]:
+def table_rows(file: ModelFile) -> set[int]:
     """Return the numbers of rows of the embedding tables, in whatever format they are stored."""
     roles = constant_roles(file)
     return {
@@ -84,7 +84,7 @@ def table_rows(file: TFLiteFile) -> set[int]:
     }
 
 
-def trained_weights(file: TFLiteFile, roles: Mapping[int, str]) -> dict[int, Weight]:
+def trained_weights(file: ModelFile, roles: Mapping[int, str]) -> dict[int, Weight]:
     """Return the trained constants by buffer. Scalars and index constants are not trained."""
     weights = {}
     for graph in file.subgraphs:
@@ -106,7 +106,7 @@ def _biases(graph: Subgraph) -> set[int]:
     }
 
 
-def size_by_part(file: TFLiteFile, roles: Mapping[int, str], packed_bytes: int) -> dict[str, int]:
+def size_by_part(file: ModelFile, roles: Mapping[int, str], packed_bytes: int) -> dict[str, int]:
     """Return bytes by the role of constants, with the graph and the packed files as parts of their own."""
     sizes = Counter({part: 0 for part in (EMBEDDINGS, DENSE, OTHER)})
     for buffer, role in roles.items():

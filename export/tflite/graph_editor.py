@@ -63,7 +63,7 @@ class GraphEditor:
     over `operators` may edit. Operators whose results nobody reads afterwards are removed then. Tensors and operator codes stay, since a
     file refers to them by number; `compact` removes the unused ones.
 
-    Only for trusted files, see `tflite_file` for any others.
+    Only for trusted files, see `graph_reader` for any others.
 
     Args:
         model: The model, see `kerasbert.export.tflite.model.decode`.

@@ -4,13 +4,13 @@ import math
 from collections import Counter
 
 from kerasbert.export.tflite.constants import BITS
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 _EIGHT_BITS_OR_LESS = {name for name, bits in BITS.items() if bits <= 8}
 
 
-def count_macs(file: TFLiteFile) -> Counter[str]:
+def count_macs(file: ModelFile) -> Counter[str]:
     """Counts multiply-accumulates by their arithmetic: `static`, `dynamic` or `float`."""
     macs: Counter[str] = Counter()
     for graph in file.subgraphs:

@@ -1,18 +1,22 @@
 """A `.tflite` file in memory: its bytes, its metadata and its structure, read and verified once for every step that needs them."""
 
+import functools
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata as packed
+from kerasbert.export.tflite.graph_reader import Graphs, check_structure, has_schema, read_graphs
 from kerasbert.export.tflite.model_parts import check_host, host_path, written_files
-from kerasbert.export.tflite.structure import load_bytes
-from kerasbert.export.tflite.tflite_file import TFLiteFile, check_structure
+from kerasbert.export.tflite.structure import Signature, Subgraph, Tensor, load_bytes
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.own_files import check_own
 
 _SIGNATURE = "serve"
+_NUMPY = ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")  # dtypes that NumPy has too
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,16 @@ class ModelFile:
         metadata: The file's metadata; None for a file of another tool.
         host: The bytes of the host model, which turns ids into vectors; only for a partitioned model (target edge-tpu) that was converted.
         path: Where it was read from; None for a model in memory.
-        structure: The decoded graphs of a file that was read; None where only tflite-runtime is installed, which has no schema.
+        graphs: What `read_graphs` returns; None to read it when `subgraphs`, `signatures` or `spans` is first used.
 
     Example:
         ```python
         model = kb.export.convert(task, recipe="dynamic_wi8_afp32")
         len(model.content), model.metadata.recipe
         model.save("dynamic.tflite")
+        file = kb.export.TFLiteFile.read("dynamic.tflite")
+        file.signatures[0].inputs  # tensor indices by input name
+        [operator.name for operator in file.subgraphs[0].operators[:3]]
         ```
     """
 
@@ -38,14 +45,15 @@ class ModelFile:
     metadata: packed.Metadata | None
     host: bytes | None = field(default=None, repr=False)
     path: Path | None = None
-    structure: TFLiteFile | None = field(default=None, repr=False)
+    graphs: Graphs | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def read(cls, path_or_bytes: str | os.PathLike | bytes) -> "ModelFile":
+    def read(cls, path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> "ModelFile":
         """Read, verify and decode a file or its content.
 
         Args:
             path_or_bytes: The file or its content.
+            name: The name of bytes, for messages.
 
         Returns:
             The file.
@@ -53,10 +61,11 @@ class ModelFile:
         Raises:
             KerasBertError: When the file is missing, is not a `.tflite` file or is damaged, or when its metadata is.
         """
-        content, name = load_bytes(path_or_bytes)
+        content, default_name = load_bytes(path_or_bytes)
+        name = name or default_name
         metadata = packed.read_content(content, name)
-        path = None if isinstance(path_or_bytes, bytes) else Path(path_or_bytes)
-        return cls(content, metadata, path=path, structure=check_structure(content, name))
+        path = None if isinstance(path_or_bytes, bytes | bytearray | memoryview) else Path(path_or_bytes)
+        return cls(content, metadata, path=path, graphs=check_structure(content, name))
 
     @property
     def name(self) -> str:
@@ -69,24 +78,65 @@ class ModelFile:
         return "the given bytes" if self.path is None else str(self.path)
 
     @property
-    def resizable(self) -> bool | None:
-        """Whether the length is open; None where the structure is not known."""
-        if self.structure is None:
-            return None
-        graph, indices = self.structure.subgraphs[0], self.structure.subgraphs[0].inputs
-        signatures = {signature.name: signature for signature in self.structure.signatures}
-        if signatures:
-            signature = signatures.get(_SIGNATURE) or next(iter(signatures.values()))
-            graph, indices = self.structure.subgraphs[signature.subgraph], tuple(signature.inputs.values())
-        return any(-1 in graph.tensors[index].shape for index in indices)
+    def size(self) -> int:
+        """Bytes of the file, packed metadata included."""
+        return len(self.content)
 
-    def require_structure(self) -> TFLiteFile:
-        """Return the decoded graphs.
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file, as `content`."""
+        return self.content
+
+    @functools.cached_property
+    def _graphs(self) -> Graphs:
+        return self.graphs or read_graphs(self.content, self.label)
+
+    @property
+    def subgraphs(self) -> tuple[Subgraph, ...]:
+        """The graphs.
 
         Raises:
-            KerasBertError: When no FlatBuffer schema is installed.
+            KerasBertError: When the file is damaged, and when neither ai-edge-litert nor TensorFlow is installed.
         """
-        return self.structure or TFLiteFile.read(self.content, self.label)
+        return self._graphs[0]
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """The entry points; raises as `subgraphs`."""
+        return self._graphs[1]
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Offset and size of each buffer in bytes; raises as `subgraphs`."""
+        return self._graphs[2]
+
+    def constant(self, tensor: Tensor) -> np.ndarray | None:
+        """Return the values of a constant.
+
+        Args:
+            tensor: A tensor of this file.
+
+        Returns:
+            The values; None for a computed tensor, and for values below one byte (int4).
+        """
+        if not tensor.constant or tensor.dtype not in _NUMPY:
+            return None
+        start, size = self.spans[tensor.buffer]
+        dtype = np.dtype(tensor.dtype)
+        values = np.frombuffer(self.content, dtype, size // dtype.itemsize, start)
+        return values.reshape(tensor.stored_shape) if values.size == tensor.elements else None
+
+    @property
+    def resizable(self) -> bool | None:
+        """Whether the length is open; None where no FlatBuffer schema is installed."""
+        if not has_schema():
+            return None
+        graph, indices = self.subgraphs[0], self.subgraphs[0].inputs
+        signatures = {signature.name: signature for signature in self.signatures}
+        if signatures:
+            signature = signatures.get(_SIGNATURE) or next(iter(signatures.values()))
+            graph, indices = self.subgraphs[signature.subgraph], tuple(signature.inputs.values())
+        return any(-1 in graph.tensors[index].shape for index in indices)
 
     def require_metadata(self, purpose: str) -> packed.Metadata:
         """Return the metadata of a file that must have it.
@@ -149,3 +199,7 @@ class ModelFile:
         if self.metadata is not None:
             packed.write_sidecar(path, self.metadata)
         return path
+
+
+TFLiteFile = ModelFile
+"""The public name of `ModelFile`, for files that are read."""

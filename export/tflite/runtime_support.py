@@ -1,14 +1,14 @@
 """The oldest runtime that can load a file, by the versions of its operators."""
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.op_versions import is_newer, minimum_runtime
 from kerasbert.export.tflite.structure import Operator, Subgraph
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 _PER_CHANNEL_DYNAMIC = 12  # FULLY_CONNECTED with float activations and per-channel int8 kernels
 
 
-def required_runtime(file: TFLiteFile) -> str:
+def required_runtime(file: ModelFile) -> str:
     """Return the oldest runtime that supports every builtin operator of a file."""
     return minimum_runtime(
         {(op.name, _required_version(op, graph)) for graph in file.subgraphs for op in graph.operators if not op.custom}
@@ -35,7 +35,7 @@ def check_runtime(content: bytes, runtime: str) -> None:
     Raises:
         KerasBertError: when it does not; it names the operators.
     """
-    operators = {(op.name, op.version) for graph in TFLiteFile.read(content).subgraphs for op in graph.operators}
+    operators = {(op.name, op.version) for graph in ModelFile(content, None).subgraphs for op in graph.operators}
     introduced = {operator: minimum_runtime({operator}) for operator in sorted(operators)}
     unsupported = [
         f"{name} v{version} ({since})"

@@ -13,6 +13,7 @@ from kerasbert.export.runtime.interpreters import open_file
 from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
+from kerasbert.export.tflite.graph_reader import has_schema
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
@@ -87,16 +88,15 @@ class ValidationContext:
 
     @functools.cached_property
     def operator_count(self) -> int | None:
-        """Operators in the graph of the rows' length; None where the file's structure is not known."""
-        structure = self.file.structure
-        if structure is None:
+        """Operators in the graph of the rows' length; None where no FlatBuffer schema is installed."""
+        if not has_schema():
             return None
-        subgraphs = {signature.name: signature.subgraph for signature in structure.signatures}
-        return len(structure.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
+        subgraphs = {signature.name: signature.subgraph for signature in self.file.signatures}
+        return len(self.file.subgraphs[subgraphs.get(f"{SIGNATURE}_{self.examples.length}", 0)].operators)
 
     def arithmetic(self, floats: str = FP32) -> str:
         """Name the arithmetic of this file where it computes its floats as `floats`."""
-        return arithmetic(self.file.structure, floats)
+        return arithmetic(self.file, floats) if has_schema() else floats
 
     def open_model(self, kernels: str = "xnnpack", threads: int | None = None) -> Session:
         """Return `model` where it has these kernels and threads; else opens the file on an interpreter of its own.

@@ -5,6 +5,7 @@ from dataclasses import replace
 from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite.arithmetic import graph_recipe
+from kerasbert.export.tflite.graph_reader import has_schema
 from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.judgements import Tolerance
@@ -43,10 +44,9 @@ def recipe_of(file: ModelFile, tolerance: Tolerance | float | None) -> tuple[str
     Raises:
         KerasBertError: When the recipe is not known and there are no limits.
     """
-    if file.structure is None and file.metadata is not None:
+    if not has_schema() and file.metadata is not None:
         return file.metadata.recipe, []
-    unknown = file.structure is None and tolerance is not None
-    recipe = "unknown" if unknown else graph_recipe(file.require_structure())
+    recipe = "unknown" if not has_schema() and tolerance is not None else graph_recipe(file)
     if file.metadata is not None:
         return recipe, []
     return recipe, [f"note: the file carries no kerasbert metadata; judged by its tensors, its recipe is {recipe}"]

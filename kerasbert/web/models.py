@@ -97,7 +97,7 @@ def _checked(path: Path) -> tuple[ModelFile, Metadata]:
         )
     if reason := _unknown_tokenizer(metadata):
         raise _unsuitable(path, f"one with {reason}", "use a model with a WordPiece vocabulary")
-    custom = [op.name for graph in file.require_structure().subgraphs for op in graph.operators if op.custom]
+    custom = [op.name for graph in file.subgraphs for op in graph.operators if op.custom]
     if custom:
         raise _unsuitable(path, f"one with the operator {custom[0]}", "convert the model with `kerasbert convert`")
     return file, metadata

@@ -12,7 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.ids import INPUT_NAMES
 from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
@@ -208,7 +208,7 @@ def test_xnnpack_runs_the_graph_in_one_partition(converted, name, length):
     ("name", "recipe"), [*((n, "float32") for n in FLOAT), ("trained", "float16"), *QUANTIZED.items()]
 )
 def test_files_have_builtin_operators_one_signature_and_three_inputs(converted, name, recipe):
-    file = TFLiteFile.read(converted(name, recipe).content)
+    file = ModelFile.read(converted(name, recipe).content)
     operators = [operator for graph in file.subgraphs for operator in graph.operators]
     assert operators and not [operator.name for operator in operators if operator.custom]
     (signature,) = file.signatures
@@ -223,7 +223,7 @@ def test_files_have_builtin_operators_one_signature_and_three_inputs(converted, 
 @pytest.mark.parametrize("recipe", ["float32", "static_wi8_ai8"])
 def test_a_resizable_file_leaves_the_length_open(converted, recipe):
     name = "trained" if recipe == "float32" else "static_model"
-    file = TFLiteFile.read(converted(name, recipe, "resizable").content)
+    file = ModelFile.read(converted(name, recipe, "resizable").content)
     assert all(file.subgraphs[0].tensors[i].shape == (1, -1) for i in file.signatures[0].inputs.values())
 
 

@@ -45,10 +45,10 @@ def test_a_partitioned_model_has_the_size_of_both_files(float_file, card, tmp_pa
 
 
 def test_operator_versions_that_are_too_low_are_corrected(int8_file, monkeypatch):
-    from kerasbert.export.tflite import tflite_file
+    from kerasbert.export.tflite import graph_reader
 
-    reader = tflite_file._Reader._operator_code
-    monkeypatch.setattr(tflite_file._Reader, "_operator_code", lambda self, code: (reader(self, code)[0], 1, False))
+    reader = graph_reader._Reader._operator_code
+    monkeypatch.setattr(graph_reader._Reader, "_operator_code", lambda self, code: (reader(self, code)[0], 1, False))
     assert inspect(int8_file).minimum_runtime == "2.17"
 
 

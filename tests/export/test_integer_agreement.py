@@ -6,7 +6,7 @@ import pytest
 from kerasbert.compression import quantize
 from kerasbert.export import convert, open_model
 from kerasbert.export.backends.edge_tpu import forecast
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,6 @@ def test_reference_kernels_and_the_edge_tpu_pair_choose_the_same_class(model, pa
     classes = model.serve_numpy(packed)["probabilities"].argmax(-1)
     pair = convert(model, target="edge-tpu")
     path = pair.save(tmp_path / "pair.tflite")
-    assert all(verdict.unsupported_reason is None for verdict in forecast(TFLiteFile.read(pair.content)))
+    assert all(verdict.unsupported_reason is None for verdict in forecast(ModelFile.read(pair.content)))
     for file, kernels in ((convert(model).content, "reference"), (path, "xnnpack"), (path, "reference")):
         assert np.mean(probabilities(file, packed, kernels).argmax(-1) == classes) >= 0.98

@@ -155,12 +155,10 @@ def test_the_page_has_the_same_limits():
 
 def test_custom_operators_are_refused(monkeypatch):
     read = ModelFile.read
-    structure = read(LABEL).structure
-    graph = dataclasses.replace(
-        structure.subgraphs[0], operators=(Operator("FlexErf", 1, True, (), ()), *structure.subgraphs[0].operators)
-    )
-    altered = dataclasses.replace(structure, subgraphs=(graph,))
-    monkeypatch.setattr(ModelFile, "read", lambda path: dataclasses.replace(read(path), structure=altered))
+    (graph, *_), signatures, spans = read(LABEL).graphs
+    graph = dataclasses.replace(graph, operators=(Operator("FlexErf", 1, True, (), ()), *graph.operators))
+    altered = (graph,), signatures, spans
+    monkeypatch.setattr(ModelFile, "read", lambda path: dataclasses.replace(read(path), graphs=altered))
     with pytest.raises(KerasBertError, match="one with the operator FlexErf; convert"):
         read_models([LABEL])
 

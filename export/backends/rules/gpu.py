@@ -13,7 +13,7 @@ from kerasbert.export.backends.rules.operator_rules import (
     operator_verdicts,
     rule,
 )
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 
 
 @rule("tables (1, rows, H) of another type than float16, indices of one dimension")
@@ -76,6 +76,6 @@ LITERT_GPU = RuleTable(
 )
 
 
-def forecast(file: TFLiteFile) -> tuple[OperatorVerdict, ...]:
+def forecast(file: ModelFile) -> tuple[OperatorVerdict, ...]:
     """Predict which calls of a file the accelerator takes."""
     return operator_verdicts(file, LITERT_GPU)

@@ -14,7 +14,7 @@ from kerasbert.export.backends.rules.operator_rules import (
     operator_verdicts,
     rule,
 )
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 
 _FLOATS = ("float32", "float16", "int8", "uint8")  # the quantized ones are computed in float
 _INDICES = {"GATHER": 1, "ONE_HOT": 0, "CAST": 0, "EMBEDDING_LOOKUP": 0}  # operator -> the input that may be int32
@@ -173,6 +173,6 @@ GPU_OPENCL = RuleTable(
 )
 
 
-def forecast(file: TFLiteFile) -> tuple[OperatorVerdict, ...]:
+def forecast(file: ModelFile) -> tuple[OperatorVerdict, ...]:
     """Tell by the rules which calls of a file the delegate takes."""
     return operator_verdicts(file, GPU_OPENCL)

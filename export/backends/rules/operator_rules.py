@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Call:
         widened: Tensors that are constants of fewer bits, widened by a DEQUANTIZE.
     """
 
-    file: TFLiteFile
+    file: ModelFile
     graph: Subgraph
     operator: Operator
     widened: frozenset[int] = frozenset()
@@ -147,7 +147,7 @@ class OperatorVerdict:
     unsupported_reason: str | None
 
 
-def operator_verdicts(file: TFLiteFile, table: RuleTable, subgraph: int = 0) -> tuple[OperatorVerdict, ...]:
+def operator_verdicts(file: ModelFile, table: RuleTable, subgraph: int = 0) -> tuple[OperatorVerdict, ...]:
     """Apply a table to every call of a subgraph, in the order of the file."""
     return tuple(
         OperatorVerdict(number, call.operator.name, table.unsupported_reason(call))
@@ -155,7 +155,7 @@ def operator_verdicts(file: TFLiteFile, table: RuleTable, subgraph: int = 0) -> 
     )
 
 
-def calls(file: TFLiteFile, subgraph: int = 0) -> Iterator[Call]:
+def calls(file: ModelFile, subgraph: int = 0) -> Iterator[Call]:
     """Iterate over the operator calls of a subgraph, in the order of the file."""
     graph = file.subgraphs[subgraph]
     widened = frozenset(

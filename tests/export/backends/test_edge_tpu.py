@@ -10,8 +10,8 @@ import pytest
 
 from kerasbert.export.backends import edge_tpu
 from kerasbert.export.backends.edge_tpu import CompilerLog, forecast
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 
 WHOLE = """Edge TPU Compiler version 16.0.384591198
@@ -47,7 +47,7 @@ def chain(*names, dtype="int8"):
         tensors.append(Tensor(name, end, (1, 4, 8), (1, 4, 8), 1, 0, None))
         source = len(tensors) - 2
         operators.append(Operator(name, 1, False, (source, 0) if name == "ADD" else (source,), (len(tensors) - 1,)))
-    return TFLiteFile(0, (Subgraph("main", tuple(tensors), tuple(operators)),), (), ((0, 8), (0, 0)), data)
+    return ModelFile(data, None, graphs=((Subgraph("main", tuple(tensors), tuple(operators)),), (), ((0, 8), (0, 0))))
 
 
 def test_calls_after_an_unsupported_one_stay_on_the_cpu():

@@ -9,7 +9,7 @@ from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.operator_rules import operator_verdicts
 from kerasbert.export.backends.subprocesses.gpu_log import GpuLog
 from kerasbert.export.runtime.process import ProcessResult
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validator import validate
 
 ADAPTER = (
@@ -75,7 +75,7 @@ def test_a_fully_accelerated_file_passes(pretend, float_file):
     checks = pretend(ADAPTER, {"fully_accelerated": True})
     assert checks["gpu-strict"].status == checks["gpu-mixed"].status == "passed"
     assert "SwiftShader" in checks["gpu-strict"].device
-    assert checks["gpu-strict"].ops == {"gpu": {"all": len(TFLiteFile.read(float_file).subgraphs[0].operators)}}
+    assert checks["gpu-strict"].ops == {"gpu": {"all": len(ModelFile.read(float_file).subgraphs[0].operators)}}
 
 
 def test_strict_needs_every_operator_on_the_gpu(pretend):
@@ -222,7 +222,7 @@ def test_the_forecast_matches_the_accelerator(trained, tiny, tmp_path, recipe):
     for target, refused in (("gpu", set()), ("cpu", {"GATHER"})):
         made = kb.export.convert(trained, recipe=recipe, target=target, calibration=calibration)
         file = made.save(tmp_path / f"{target}.tflite")
-        found = operator_verdicts(TFLiteFile.read(file), LITERT_GPU)
+        found = operator_verdicts(ModelFile.read(file), LITERT_GPU)
         assert {verdict.operator for verdict in found if verdict.unsupported_reason} == refused
         report = validate(file, against=file, data=texts[:4], on=["gpu"], tolerance=1.0)
         strict = next(check for check in report.checks if check.name == "gpu-strict")

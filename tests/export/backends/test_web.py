@@ -8,7 +8,7 @@ import pytest
 from kerasbert.export.backends import tflite_2_14, web
 from kerasbert.export.backends.environments import environment as environments
 from kerasbert.export.runtime.process import ProcessResult
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validator import validate
 
 
@@ -49,7 +49,7 @@ def test_webassembly_and_webgpu_pass(pretend, float_file):
     checks = pretend()
     assert checks["web-wasm"].status == checks["web-webgpu"].status == "passed"
     assert checks["web-wasm"].device == "Chromium 1" and checks["web-webgpu"].device == "Chromium 1, google swiftshader"
-    operators = len(TFLiteFile.read(float_file).subgraphs[0].operators)
+    operators = len(ModelFile.read(float_file).subgraphs[0].operators)
     assert checks["web-webgpu"].ops == {"gpu": {"all": operators}}
 
 

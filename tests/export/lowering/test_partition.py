@@ -13,8 +13,8 @@ from kerasbert.export.backends.edge_tpu import forecast
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.model_parts import host_path
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED
 from kerasbert.export.validator import validate
 
@@ -47,7 +47,7 @@ def outputs(path, rows, kernels="xnnpack"):
 
 
 def test_every_operator_of_the_body_is_forecast_as_mapped(made):
-    file = TFLiteFile.read(made[1])
+    file = ModelFile.read(made[1])
     assert Counter(verdict.unsupported_reason for verdict in forecast(file)) == {None: len(file.subgraphs[0].operators)}
     assert {tensor.dtype for tensor in file.subgraphs[0].tensors if not tensor.constant} == {"int8"}
     assert {name: file.subgraphs[0].tensors[index].name for name, index in file.signatures[0].inputs.items()} == {
@@ -119,7 +119,7 @@ def test_gelu_and_norms_are_forecast_on_the_cpu(tiny, trained, bert_file):
     """The forecast names the operators of an unsuitable encoder, causes first."""
     refused = Counter(
         verdict.operator
-        for verdict in forecast(TFLiteFile.read(bert_file))
+        for verdict in forecast(ModelFile.read(bert_file))
         if verdict.unsupported_reason == "no such operator"
     )
     assert set(refused) == {"GELU", "BATCH_MATMUL"}  # the latter in norms

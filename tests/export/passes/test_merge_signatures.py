@@ -11,7 +11,7 @@ from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.metadata import append, read
 from kerasbert.export.tflite.model import decode, encode
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validator import validate
 
 LENGTHS = (8, 16)
@@ -48,7 +48,7 @@ def test_each_signature_computes_what_its_own_file_did(files, tiny, trained):
 
 def test_weights_are_stored_once(files):
     several, single = files
-    graphs = TFLiteFile.read(several)
+    graphs = ModelFile.read(several)
     kernels = [
         {graph.tensors[op.inputs[1]].buffer for op in graph.operators if op.name == "FULLY_CONNECTED"}
         for graph in graphs.subgraphs
@@ -116,7 +116,7 @@ def test_a_file_for_an_old_runtime_has_old_operators(recipe, trained, static_mod
     task = static_model if recipe.startswith("static") else trained
     made = kb.export.convert(task, recipe=recipe, min_runtime="2.9")
     versions = {
-        op.version for op in TFLiteFile.read(made.content).subgraphs[0].operators if op.name == "FULLY_CONNECTED"
+        op.version for op in ModelFile.read(made.content).subgraphs[0].operators if op.name == "FULLY_CONNECTED"
     }
     assert max(versions) == 9
     texts, labels = tiny.rows(150, seed=6)

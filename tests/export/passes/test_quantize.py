@@ -17,7 +17,7 @@ from kerasbert.export.passes.quantize import digest, quantize, scope
 from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.model import decode, encode
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import dense_layers, sublayers
@@ -99,13 +99,13 @@ def test_a_plan_without_a_dense_layer_is_refused(parts):
 
 
 def test_other_tables_stay_float(parts):
-    from kerasbert.export.tflite.tflite_file import TFLiteFile
+    from kerasbert.export.tflite.model_file import ModelFile
 
     _, _, content, plans, tables = parts
     for given, expected in ((tables, {"int8"}), (tables[:1], {"int8", "float32"}), ([tables[0] + 1], {"float32"})):
         model = decode(content)
         quantize(model, PassContext(STATIC, plans, given))
-        file = TFLiteFile.read(encode(model))
+        file = ModelFile.read(encode(model))
         graph = file.subgraphs[0]
         gathers = [operator for operator in graph.operators if operator.name == "GATHER"]
         assert {graph.tensors[operator.inputs[0]].dtype for operator in gathers} == expected
@@ -144,6 +144,6 @@ def test_gpu_tables_are_quantized_with_rank_2(static_model, monkeypatch):
     made = kb.export.convert(static_model, target="gpu").content
     ranks = []
     for file in (*given, made):
-        graph = TFLiteFile.read(file).subgraphs[0]
+        graph = ModelFile.read(file).subgraphs[0]
         ranks.append([len(graph.tensors[op.inputs[0]].shape) for op in graph.operators if op.name == "GATHER"])
     assert set(ranks[0]) == {2} and set(ranks[1]) == {3}

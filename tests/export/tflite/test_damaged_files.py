@@ -9,8 +9,8 @@ from benchmarks.robustness import damage
 from kerasbert.errors import KerasBertError
 from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.tflite import metadata
+from kerasbert.export.tflite.graph_reader import check_structure
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
-from kerasbert.export.tflite.tflite_file import check_structure
 from kerasbert.export.tflite.verifier import Malformed, verify
 
 

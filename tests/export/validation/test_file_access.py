@@ -8,7 +8,7 @@ import pytest
 
 from kerasbert.export import validate
 from kerasbert.export.runtime.interpreters import find_runtime
-from kerasbert.export.tflite import metadata, tflite_file
+from kerasbert.export.tflite import graph_reader, metadata
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def accesses(monkeypatch):
         monkeypatch.setattr(owner, attribute, counting)
 
     count(Path, "read_bytes", "reads")
-    count(tflite_file, "verify", "verifications")
-    count(tflite_file._Reader, "file", "decodes")
+    count(graph_reader, "verify", "verifications")
+    count(graph_reader._Reader, "graphs", "decodes")
     count(metadata, "parse_metadata", "metadata")
     count(find_runtime().interpreter, "__init__", "interpreters")
     return counts

@@ -10,7 +10,7 @@ from kerasbert.export.backends.rules.documentation import ON_XNNPACK, operator_t
 from kerasbert.export.backends.rules.gpu import LITERT_GPU
 from kerasbert.export.backends.rules.operator_rules import operator_verdicts, summarize
 from kerasbert.export.runtime.interpreters import open_model
-from kerasbert.export.tflite.tflite_file import TFLiteFile
+from kerasbert.export.tflite.model_file import ModelFile
 
 PAGE = Path(__file__).parents[4] / "docs" / "concepts" / "targets.md"
 
@@ -18,9 +18,7 @@ PAGE = Path(__file__).parents[4] / "docs" / "concepts" / "targets.md"
 def test_placement_lists_every_operator(float_file, resizable_file):
     found = placement(float_file)
     by_name = {operator.operator: operator for operator in found.operators}
-    assert sum(operator.calls for operator in found.operators) == len(
-        TFLiteFile.read(float_file).subgraphs[0].operators
-    )
+    assert sum(operator.calls for operator in found.operators) == len(ModelFile.read(float_file).subgraphs[0].operators)
     assert "xnnpack" in by_name["SOFTMAX"].backends["cpu"] and by_name["GATHER"].backends["cpu"] == "1 builtin"
     assert by_name["GATHER"].backends["gpu"] == "1: indices of rank 2, not 1"
     assert (
@@ -45,7 +43,7 @@ def test_delegated_operators_are_in_the_table(trained, static_model, target, tmp
     path = made.save(tmp_path / "made.tflite")
     assert set(open_model(path).ops_by_backend["xnnpack"]) <= ON_XNNPACK
     if target == "gpu":
-        assert not summarize(operator_verdicts(TFLiteFile.read(path), LITERT_GPU))
+        assert not summarize(operator_verdicts(ModelFile.read(path), LITERT_GPU))
 
 
 def test_inspect_targets_prints_the_placement(float_file, capsys, tmp_path):

@@ -16,11 +16,11 @@ from kerasbert.export.backends.rules.operator_rules import (
     operators_by_backend,
     summarize,
 )
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
-from kerasbert.export.tflite.tflite_file import TFLiteFile
 
 
-def file(*calls) -> TFLiteFile:
+def file(*calls) -> ModelFile:
     """A graph of calls `(name, version, inputs, outputs, options)`; an input or output is (dtype, shape), a constant a NumPy array."""
     tensors, operators, data, spans = [], [], b"", []
 
@@ -45,7 +45,7 @@ def file(*calls) -> TFLiteFile:
                 options,
             )
         )
-    return TFLiteFile(0, (Subgraph("main", tuple(tensors), tuple(operators)),), (), tuple(spans), data)
+    return ModelFile(data, None, graphs=((Subgraph("main", tuple(tensors), tuple(operators)),), (), tuple(spans)))
 
 
 def refusal(table, name: str, inputs, outputs, version: int = 1, **options) -> str | None:
@@ -220,7 +220,7 @@ def test_litert_gpu_does_not_support_widened_int8_kernels(dtype, reason):
     graph = made.subgraphs[0]
     widened, dense = graph.operators
     dense = replace(dense, inputs=(dense.inputs[0], widened.outputs[0]))
-    made = replace(made, subgraphs=(replace(graph, operators=(widened, dense)),))
+    made = replace(made, graphs=((replace(graph, operators=(widened, dense)),), (), made.spans))
     assert reason in summarize(operator_verdicts(made, LITERT_GPU)) and bool(
         summarize(operator_verdicts(made, LITERT_GPU))
     ) is bool(reason)

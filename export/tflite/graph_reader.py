@@ -1,11 +1,9 @@
-"""Parses a FlatBuffer of unknown origin into a `TFLiteFile`: every count and offset is checked against the file's size."""
+"""Reads the graphs of a FlatBuffer of unknown origin: every count and offset is checked against the file's size."""
 
-import os
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,13 +15,11 @@ from kerasbert.export.tflite.structure import (
     Signature,
     Subgraph,
     Tensor,
-    load_bytes,
 )
 from kerasbert.export.tflite.verifier import verify
 
 _MALFORMED = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError, UnicodeDecodeError)
 
-_NUMPY = {name: name for name in ("float16", "float32", "int8", "int16", "int32", "int64", "uint8", "bool")}
 NO_INPUTS = {"CALL_ONCE", "HASHTABLE", "VAR_HANDLE"}
 NO_OUTPUTS = {"CALL_ONCE", "ASSIGN_VARIABLE", "HASHTABLE_IMPORT"}
 # Runtimes do not count the inputs of these operators, or rules read the second one.
@@ -34,70 +30,31 @@ FIRST_OPTIONAL_INPUT = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TFLiteFile:
-    """The structure of a `.tflite` file: graphs, tensors, operators and entry points. See `read`.
+Graphs: TypeAlias = tuple[tuple[Subgraph, ...], tuple[Signature, ...], tuple[tuple[int, int], ...]]
 
-    Attributes:
-        size: Bytes of the file, packed metadata included.
-        subgraphs: The graphs.
-        signatures: The entry points.
-        spans: Offset and size of each buffer in bytes.
-        data: The file's bytes.
 
-    Example:
-        ```python
-        file = kb.export.TFLiteFile.read("mine.tflite")
-        file.signatures[0].inputs  # tensor indices by input name
-        [operator.name for operator in file.subgraphs[0].operators[:3]]
-        ```
+def read_graphs(content: bytes, name: str) -> Graphs:
+    """Parse the FlatBuffer of a file.
+
+    Args:
+        content: The bytes of the file.
+        name: The file's name in messages.
+
+    Returns:
+        The graphs, the entry points, and offset and size of each buffer in bytes.
+
+    Raises:
+        KerasBertError: When the file is damaged, and when neither ai-edge-litert nor TensorFlow is installed.
     """
-
-    size: int
-    subgraphs: tuple[Subgraph, ...]
-    signatures: tuple[Signature, ...]
-    spans: tuple[tuple[int, int], ...]
-    data: bytes = field(repr=False, compare=False)
-
-    @classmethod
-    def read(cls, path_or_bytes: str | os.PathLike | bytes, name: str | None = None) -> "TFLiteFile":
-        """Parse a file or its bytes.
-
-        Args:
-            path_or_bytes: The file or its content.
-            name: The name of bytes, for messages.
-
-        Returns:
-            The structure.
-
-        Raises:
-            KerasBertError: When the file is missing, is not a `.tflite` file, or is damaged; and when neither ai-edge-litert nor TensorFlow
-                is installed.
-        """
-        data, default_name = load_bytes(path_or_bytes)
-        return _parse(data, name or default_name)
-
-    def constant(self, tensor: Tensor) -> np.ndarray | None:
-        """Return the values of a constant.
-
-        Args:
-            tensor: A tensor of this file.
-
-        Returns:
-            The values; None for a computed tensor, and for values below one byte (int4).
-        """
-        if not tensor.constant or tensor.dtype not in _NUMPY:
-            return None
-        start, size = self.spans[tensor.buffer]
-        values = np.frombuffer(self.data, _NUMPY[tensor.dtype], size // np.dtype(_NUMPY[tensor.dtype]).itemsize, start)
-        return values.reshape(tensor.stored_shape) if values.size == tensor.elements else None
-
-
-def _parse(data: bytes, name: str) -> TFLiteFile:
-    schema = _require_schema()
+    schema = _installed_schema()
+    if schema is None:
+        raise KerasBertError(
+            "expected ai-edge-litert for reading a .tflite file's structure, received an environment without it; "
+            "install ai-edge-litert"
+        )
     try:
-        verify(data)
-        return _Reader(schema, data, name).file()
+        verify(content)
+        return _Reader(schema, content, name).graphs()
     except KerasBertError:
         raise
     except _MALFORMED as error:
@@ -111,7 +68,7 @@ def _damaged(name: str, detail: str) -> KerasBertError:
     )
 
 
-def check_structure(content: bytes, name: str = "the given bytes") -> TFLiteFile | None:
+def check_structure(content: bytes, name: str = "the given bytes") -> Graphs | None:
     """Verify a file before it is run, because runtimes crash on some damaged files.
 
     An environment with tflite-runtime alone lacks the schema. There only the offsets are verified.
@@ -121,31 +78,26 @@ def check_structure(content: bytes, name: str = "the given bytes") -> TFLiteFile
         name: The file's name in messages.
 
     Returns:
-        The decoded file; None where tflite-runtime alone is installed.
+        What `read_graphs` returns; None where tflite-runtime alone is installed.
 
     Raises:
         KerasBertError: when the file is damaged.
     """
-    if _installed_schema() is None:
+    if not has_schema():
         try:
             verify(content)
         except ValueError as error:
             raise _damaged(name, str(error)) from error
         return None
-    structure = _parse(content, name)
-    if fault := find_fault(structure.subgraphs, structure.signatures):
+    subgraphs, signatures, _ = graphs = read_graphs(content, name)
+    if fault := find_fault(subgraphs, signatures):
         raise _damaged(name, fault)
-    return structure
+    return graphs
 
 
-def _require_schema() -> Any:
-    schema = _installed_schema()
-    if schema is None:
-        raise KerasBertError(
-            "expected ai-edge-litert for reading a .tflite file's structure, received an environment without it; "
-            "install ai-edge-litert"
-        )
-    return schema
+def has_schema() -> bool:
+    """Tell whether TFLite's FlatBuffer classes are installed, which reading graphs needs."""
+    return _installed_schema() is not None
 
 
 def _installed_schema() -> Any:
@@ -171,7 +123,7 @@ class _Reader:
         self.activation_names = _names(schema.ActivationFunctionType)
         self.dtype_names = {code: text.lower() for code, text in _names(schema.TensorType).items()}
 
-    def file(self) -> TFLiteFile:
+    def graphs(self) -> Graphs:
         model = self.schema.Model.GetRootAs(self.data, 0)
         spans = tuple(self._span(b) for b in self._each(model.BuffersLength, model.Buffers))
         buffers = tuple(size for _, size in spans)
@@ -182,7 +134,7 @@ class _Reader:
         signatures = tuple(
             self._signature(s, subgraphs) for s in self._each(model.SignatureDefsLength, model.SignatureDefs)
         )
-        return TFLiteFile(len(self.data), subgraphs, signatures, spans, self.data)
+        return subgraphs, signatures, spans
 
     def _each(self, length: Callable[[], int], item: Callable[[int], object]) -> Iterator:
         """Iterate over a vector of tables.
