@@ -132,14 +132,15 @@ class PretrainingTask(Task):
             Inputs with `positions` of the masked tokens, and labels and weights `(n,)`; those of other heads as they are. Without labels,
             or a head that learns masked tokens, the data.
         """
-        inputs, labels, weights = keras.utils.unpack_x_y_sample_weight(data)
+        inputs, given, weights = keras.utils.unpack_x_y_sample_weight(data)
+        labels: Any = given
         if labels is None or not any(objective.at_masks for objective in self.objectives):
             return data
         words = labels[self.output_name] if isinstance(labels, dict) else labels
         positions = tf.where(words != IGNORED)
         masked = tf.gather_nd(words, positions)
         of_masked = None if weights is None else tf.gather(weights, positions[:, 0])
-        labels = self._by_output(lambda objective: masked if objective.at_masks else labels[objective.output])
+        targets = self._by_output(lambda objective: masked if objective.at_masks else labels[objective.output])
         if weights is not None:
             weights = self._by_output(lambda objective: of_masked if objective.at_masks else weights)
-        return {**inputs, "positions": positions}, labels, weights
+        return {**inputs, "positions": positions}, targets, weights
