@@ -15,6 +15,7 @@ from kerasbert.layers.blocks.heads import ReplacedTokenHead
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
 from kerasbert.processors import Features
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
+from kerasbert.tasks.inference import LabelledOutputs
 from kerasbert.tasks.inputs import is_packed
 from kerasbert.tasks.pretraining_task import PretrainingObjective, PretrainingTask, masked_words
 from kerasbert.text import Tokenizer
@@ -110,8 +111,8 @@ class Pretrainer(PretrainingTask):
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         return super().fit(*self._pairs(x, y), *args, **kwargs)
 
-    def score(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> dict[str, float]:
-        return super().score(*self._pairs(x, y), *args, **kwargs)
+    def labelled_outputs(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> LabelledOutputs:
+        return super().labelled_outputs(*self._pairs(x, y), *args, **kwargs)
 
     def predictions(self, x: Any, *args: Any, **kwargs: Any) -> list:
         return self.processor.predictions(
