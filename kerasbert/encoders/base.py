@@ -138,7 +138,7 @@ class Encoder(keras.layers.Layer):
         x, bias = self.embed(inputs, training=training)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = (), ()
         for block in each_call(self):
-            hidden_states += (unscaled(x, block.input_sum),)
+            hidden_states += (unscaled(x, block.input_sum()),)
             x, probabilities = block(x, bias, training=training)  # (B, S, H), (B, N, S, S)
             attentions += (probabilities,)
         hidden_states += (x,)

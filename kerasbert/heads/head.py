@@ -24,8 +24,6 @@ class Head(keras.layers.Layer):
         rate: The dropout rate; None for no dropout.
     """
 
-    inlined = ("dense",)  # its variables are those of the head, such as `classifier.kernel`
-
     def __init__(self, encoder: Encoder, outputs: int, reads: str, path: str = "classifier", rate: float | None = None):
         super().__init__(name=path)
         config, policy = encoder.config, encoder.policy
@@ -36,15 +34,17 @@ class Head(keras.layers.Layer):
         self.dense = make_dense(outputs, self.input_quantizer, policy, path, initializer=truncated_normal(config))
         self.built = True  # its layers build themselves
 
-    @property
-    def kernel(self) -> tf.Variable:
-        """The kernel (H, outputs)."""
-        return self.dense.kernel
+    def stand_in(self, task: keras.Model, name: str) -> None:
+        """Make this head's layers attributes of a task: the Dense layer is `name`, and `.keras` files have their variables by these names.
 
-    @property
-    def bias(self) -> tf.Variable:
-        """The bias (outputs,)."""
-        return self.dense.bias
+        Args:
+            task: The task. It tracks the layers, and not this head.
+            name: The attribute of the Dense layer.
+        """
+        if self.dropout is not None:
+            task.dropout = self.dropout
+        setattr(task, f"{name}_input", self.input_quantizer)
+        setattr(task, name, self.dense)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = x if self.dropout is None else self.dropout(x, training=training)

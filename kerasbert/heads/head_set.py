@@ -33,7 +33,9 @@ class HeadSet(keras.layers.Layer):
             f"{name}.{path}": variable
             for name, head in self.parts.items()
             for path, variable in (
-                head.own_variables() if isinstance(head, OwnHead) else {"kernel": head.kernel, "bias": head.bias}
+                head.own_variables()
+                if isinstance(head, OwnHead)
+                else {"kernel": head.dense.kernel, "bias": head.dense.bias}
             ).items()
         }
 

@@ -48,6 +48,5 @@ def named_variables(
                 if hasattr(item, "own_variables"):  # a user's head, whose attributes may be anything
                     variables |= {f"{path}.{below}": variable for below, variable in item.own_variables().items()}
                     continue
-                inlined = name in getattr(layer, "inlined", ())
-                variables |= named_variables(item, prefix if inlined else f"{path}.", seen)
+                variables |= named_variables(item, f"{path}.", seen)
     return variables

@@ -159,7 +159,9 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
             path: The path of the task's own that quantization policies match.
         """
         if self.head_name is None:
-            setattr(self, self.heads[0], Head(self.encoder, outputs, self.reads, path, rate))
+            head = Head(self.encoder, outputs, self.reads, path, rate)
+            head.stand_in(self, self.heads[-1])
+            self._head_logits = head.logits
             return
         per_token = self.reads == "sequence"
         self._set_head(OwnHead(self.encoder, self.head_name, self.head_settings, outputs, per_token))
@@ -182,7 +184,7 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         own = self.head
         if own is None:
             encoded = self.encoder(inputs, training=training)
-            return getattr(self, self.heads[0]).logits(encoded, training=training)
+            return self._head_logits(encoded, training=training)
         encoded = self.encoder(inputs, training, output_hidden_states=True, output_attentions=True)
         return own.logits(encoded, complete_inputs(inputs)[1], training)
 

@@ -149,7 +149,7 @@ def test_gradients_are_those_of_the_float_model(tiny, trained):
     gradients = []
     for each in (plain, model):
         for layer in (
-            each.classifier,
+            each,
             each.encoder.embeddings,
             *each.encoder.layers,
             *(b.attention for b in each.encoder.layers),

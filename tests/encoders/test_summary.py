@@ -36,7 +36,8 @@ def test_shapes_and_parameters_are_the_layers_own(task):
     found = rows(lines)
     assert found == {
         "encoder (BertEncoder)": ("(None, None, 8), (None, 8)", task.encoder.count_params()),
-        "classifier (Head)": ("(None, 2)", 18),
+        "dropout (Dropout)": ("(None, 8)", 0),
+        "classifier (Dense)": ("(None, 2)", 18),
     }
     assert totals(lines) == [task.count_params(), task.count_params(), 0]
     assert not re.search(r"unused|multiple", "\n".join(lines))
@@ -63,19 +64,22 @@ def test_options_are_those_of_keras(task):
     lines = summary(task, expand_nested=True, show_trainable=True)
     assert "    attention (SelfAttention)" in "\n".join(lines)
     assert all(line.endswith("yes") for line in lines if "(Dense)" in line)
-    assert list(rows(summary(task, layer_range=["classifier", "classifier"]))) == ["classifier (Head)"]
+    assert list(rows(summary(task, layer_range=["dropout", "classifier"]))) == [
+        "dropout (Dropout)",
+        "classifier (Dense)",
+    ]
     assert max(map(len, summary(task, line_length=40))) <= 40
 
 
 def test_a_summary_does_not_change_the_model(task):
-    before = task.fingerprint(), set(vars(task.encoder)), task.classifier.dropout.state.numpy().tolist()
+    before = task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()
     summary(task)
-    assert (task.fingerprint(), set(vars(task.encoder)), task.classifier.dropout.state.numpy().tolist()) == before
+    assert (task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()) == before
 
 
 def test_summaries_of_other_inputs(tiny):
     assert (
-        rows(summary(MultipleChoice(tiny.encoder(), sequence_length=16)))["choice_classifier (Head)"][0] == "(None, 1)"
+        rows(summary(MultipleChoice(tiny.encoder(), sequence_length=16)))["choice_classifier (Dense)"][0] == "(None, 1)"
     )
     words = rows(summary(MaskedLM(tiny.encoder(pooler=False), sequence_length=16)))
     assert words["masked_lm (MaskedLMHead)"][0] == f"(None, None, {tiny.encoder().config.vocab_size})"

@@ -343,7 +343,7 @@ def test_jit_compiled_training_is_the_same_training(tiny):
     losses = []
     for jit in (False, True):
         model = tiny.narrow()
-        model.encoder.embeddings.dropout.rate = model.classifier.dropout.rate = 0.0
+        model.encoder.embeddings.dropout.rate = model.dropout.rate = 0.0
         for layer in model.encoder.layers:
             layer.dropout.rate = layer.attention.dropout.rate = 0.0
         model.compile(keras.optimizers.SGD(0.1), jit_compile=jit)

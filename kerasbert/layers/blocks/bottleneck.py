@@ -14,7 +14,7 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
-from kerasbert.layers.quantization.edges import Edges, Residual, Tie, output_quantizer
+from kerasbert.layers.quantization.edges import Edges, Residual, Tie
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.norms import NORMS
 
@@ -62,10 +62,9 @@ class Bottleneck(keras.layers.Layer):
         folded = self.norm if self.folds else None
         self.dense = make.dense("dense", width, self.input_quantizer, folded=folded, prevent_bias_folding=self.folds)
 
-    @property
-    def output_quantizer(self) -> ActivationFakeQuant | None:
-        """The fake quantizer of the result; None where that stays in float."""
-        return output_quantizer(self.dense if self.folds else self.norm)
+    def writer(self) -> keras.layers.Layer:
+        """Return the layer that writes the result."""
+        return self.dense if self.folds else self.norm
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.dense(self.input_quantizer(x, training=training), training=training)
@@ -183,14 +182,12 @@ class MobileBertBlock(keras.layers.Layer):
         last = len(self.feed_forwards) - 1
         return {"attention_adapter": self, f"feed_forwards.{last}.adapter": self.feed_forwards[last]}
 
-    @property
     def input_sum(self) -> ActivationFakeQuant:
-        """The residual sum that the block's input is added to, and whose scales it carries."""
+        """Return the residual sum that the block's input is added to, and whose scales it carries."""
         return self.attention_sum if self.output_dense is None else self.output_sum
 
-    @property
     def inputs(self) -> Sequence[ActivationFakeQuant]:
-        """The quantizers that read the block's input."""
+        """Return the quantizers that read the block's input."""
         inputs = [each.input_quantizer for each in (self.bottleneck, self.shared_bottleneck) if each is not None]
         inputs += [self.attention.input_quantizer] if self.attended_bottleneck is None else []
         return inputs + [each for each in (self.attention.value_quantizer,) if each is not None]
@@ -202,22 +199,22 @@ class MobileBertBlock(keras.layers.Layer):
         readers += [] if self.output_dense is None else [self.output_input]
         ties: list[Tie] = list(zip(readers, norms, strict=False))
         if self.attended_bottleneck is not None:
-            ties = [(self.attention.input_quantizer, self.attended_bottleneck), *ties]
+            ties = [(self.attention.input_quantizer, self.attended_bottleneck.writer()), *ties]
         ties += [tie for network in self.feed_forwards for tie in network.feed_forward.ties]
         last = norms[-1] if self.output_dense is None else self.output_norm
         # A NoNorm takes no mean off, so nothing is centered. Under a LayerNorm the sums stay as they are.
         residuals = self._residuals(before, norms) if before is not None and isinstance(last, NoNorm) else ()
-        return Edges(self.inputs, last, ties, residuals)
+        return Edges(self.inputs(), last, ties, residuals)
 
     def _residuals(self, before: Norm, norms: Sequence[Norm]) -> list[Residual]:
         """Return the sums around the block, from the block before, and between its bottlenecks, from norm to norm."""
-        attention, outer = self.attention, self.input_sum
-        entry, readers = before, self.inputs
+        attention, outer = self.attention, self.input_sum()
+        entry, readers = before, self.inputs()
         residuals = [Residual(attention.context, (attention.value,), like=outer)]
         if self.bottleneck is not None and self.output_dense is not None:
             entry, readers = self.bottleneck.dense, [attention.input_quantizer] if self.attends_in_bottleneck else []
             residuals += [
-                Residual(outer, (before, self.output_dense), self.inputs, self.output_norm),
+                Residual(outer, (before, self.output_dense), self.inputs(), self.output_norm),
                 Residual(self.output_input, (norms[-1],), like=outer),
             ]
         residuals.append(Residual(self.attention_sum, (entry, attention.output_dense), readers, norms[0]))

@@ -104,9 +104,8 @@ class TransformerBlock(keras.layers.Layer):
         """The layers that hold an adapter each, by the path of the attribute in this block."""
         return {"attention_adapter": self, "feed_forward_adapter": self}
 
-    @property
     def input_sum(self) -> ActivationFakeQuant:
-        """The residual sum that the block's input is added to, and whose scales it carries."""
+        """Return the residual sum that the block's input is added to, and whose scales it carries."""
         return self.attention_sum
 
     def edges(self, before: Norm | None) -> Edges:

@@ -300,7 +300,7 @@ def test_gradient_reaches_every_variable_through_every_quantizer(tiny, recipe):
     float_model = tiny.narrow()
     model = quantize(float_model, recipe, calibration=texts)
     for each in (float_model, model):
-        each.classifier.dropout.rate = 0.0
+        each.dropout.rate = 0.0
         each.encoder.embeddings.dropout.rate = 0.0
         for layer in each.encoder.layers:
             layer.dropout.rate = layer.attention.dropout.rate = 0.0
