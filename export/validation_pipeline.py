@@ -22,7 +22,7 @@ from kerasbert.export.validation.comparison import OutputDifference, compare
 from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import Examples, RowOutputs, blocks, text_examples
-from kerasbert.export.validation.reference import Reference, collect_outputs
+from kerasbert.export.validation.reference import collect_outputs
 from kerasbert.export.validation.verdict import judge
 from kerasbert.text import Tokenizer
 
@@ -63,22 +63,14 @@ def tokenizer_in(metadata: Metadata) -> Tokenizer | KerasBertError | None:
 
 
 def check_pipeline(
-    context: ValidationContext,
-    metadata: Metadata,
-    reference: Reference,
-    tokenizer: Tokenizer | KerasBertError | None,
-    data: Data,
-    rows: int | None,
+    context: ValidationContext, metadata: Metadata, tokenizer: Tokenizer | KerasBertError | None
 ) -> Check:
     """Run all examples through the file's own pipeline, from texts to predictions and metrics.
 
     Args:
         context: The validation.
         metadata: The file's.
-        reference: The model that the file is compared with.
         tokenizer: The file's, see `tokenizer_in`.
-        data: The data that the context's examples are of.
-        rows: Examples to use, as for the context's; None for all.
     """
     if context.examples.raw is None:
         reason = "the rows are packed, so the file's own tokenizer and settings were not exercised: texts do that"
@@ -89,18 +81,17 @@ def check_pipeline(
         return Check(NAME, FAILED, str(tokenizer))
     pipeline = Pipeline(context.model_path, metadata.processor, None, tokenizer, metadata, context.threads)
     try:
-        return _compare(context, reference, pipeline, data, rows)
+        return _compare(context, pipeline)
     except KerasBertError as error:
         return Check(NAME, FAILED, str(error), device=cpu_model(), threads=context.threads)
     except Exception as error:  # whatever settings the file has, the other checks still count
         return Check(NAME, FAILED, f"{type(error).__name__}: {one_line(error)}", device=cpu_model())
 
 
-def _compare(
-    context: ValidationContext, reference: Reference, pipeline: Pipeline, data: Data, rows: int | None
-) -> Check:
-    scored = _run(context, pipeline, context.examples, context.expected, data, rows)
-    answered = _answered(context, reference, pipeline, scored)
+def _compare(context: ValidationContext, pipeline: Pipeline) -> Check:
+    own = text_examples(context.data, pipeline.processor, pipeline.tokenizer, pipeline.length, context.rows)
+    scored = _run(context, pipeline, context.examples, own, context.expected)
+    answered = _answered(context, pipeline, scored)
     otherwise = _tokenized_otherwise(scored)
     faults = [_tokenization_fault(scored, otherwise)] if otherwise else []
     if not otherwise and answered is not scored and (otherwise := _tokenized_otherwise(answered)):
@@ -128,38 +119,37 @@ def _run(
     context: ValidationContext,
     pipeline: Pipeline,
     examples: Examples,
+    own: Examples,
     expected: Sequence[RowOutputs],
-    data: Data,
-    rows: int | None,
-    scoring: bool = True,
 ) -> _Rows:
-    """Run examples as the file takes them. `expected`: the reference's outputs of the rows that it makes of them."""
-    own = text_examples(data, pipeline.processor, pipeline.tokenizer, pipeline.length, rows, scoring)
+    """Run examples as the file takes them, `own`. `expected`: the reference's outputs of the rows that it makes of them."""
     alike = len(own) == len(examples) and np.array_equal(own.features.lengths, examples.features.lengths)
     outputs: list[Any] = [None] * len(own)
     ran = np.zeros(len(own), int)
-
-    def report(done: int, total: int) -> None:
-        context.progress(NAME, done, total)
-
-    for row, arrays, length in pipeline.row_outputs(own.raw or (), own.features, report):
+    context.progress.begin(f"running {NAME}", len(own), "rows")
+    for row, arrays, length in pipeline.row_outputs(own.raw or (), own.features, context.progress.advance):
         outputs[row], ran[row] = own.extract(arrays, row, expected[row] if alike else None), length
     filled = (own.features.lengths == ran) & (ran < pipeline.length)
     return _Rows(examples, own, expected, outputs, filled, tuple(map(int, np.unique(ran))))
 
 
-def _answered(context: ValidationContext, reference: Reference, pipeline: Pipeline, scored: _Rows) -> _Rows:
+def _answered(context: ValidationContext, pipeline: Pipeline, scored: _Rows) -> _Rows:
     """Return rows from which predictions can be made: those of the metric, or else some that the processor makes for it."""
     processor, raw = scored.reference.processor, scored.reference.raw or ()
     some = [raw[i] for i in spread(len(raw), _PROBES)]
-    tokenizer = reference.tokenizer or pipeline.tokenizer
+    tokenizer = context.reference.tokenizer or pipeline.tokenizer
     probes = processor.probes(some, tokenizer)
     if probes is None:
         return scored
-    data, length = Data(probes), context.examples.length
-    examples = text_examples(data, processor, tokenizer, length, None, scoring=False)
-    expected = collect_outputs(reference, examples, context.model.outputs, context.progress)
-    return _run(context, pipeline, examples, expected, data, None, scoring=False)
+    examples, own = (
+        text_examples(Data(probes), *side, None, scoring=False)
+        for side in (
+            (processor, tokenizer, context.examples.length),
+            (pipeline.processor, pipeline.tokenizer, pipeline.length),
+        )
+    )
+    expected = collect_outputs(context.reference, examples, context.model.outputs, context.progress)
+    return _run(context, pipeline, examples, own, expected)
 
 
 def _tokenized_otherwise(rows: _Rows) -> list[int]:

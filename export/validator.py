@@ -4,20 +4,20 @@ Runs with NumPy and a LiteRT (or tflite) runtime alone, unless `against` is a Ke
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kerasbert.arguments import check_path
+from kerasbert.arguments import check_path, shown
+from kerasbert.console.progress import Progress
+from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
-from kerasbert.export.runtime.interpreter_session import one_line
 from kerasbert.export.runtime.interpreters import describe_machine, open_file
 from kerasbert.export.runtime.session import Session
-from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import (
     FAILED,
@@ -40,7 +40,7 @@ from kerasbert.export.validation.preparation import (
     choose_length,
     make_examples,
 )
-from kerasbert.export.validation.reference import Reference, collect_outputs, open_reference
+from kerasbert.export.validation.reference import collect_outputs, open_reference
 from kerasbert.export.validation.settings import check_settings
 from kerasbert.export.validation.tolerances import choose_tolerance, recipe_of
 from kerasbert.export.validation.verdict import warnings
@@ -48,8 +48,6 @@ from kerasbert.export.validation_pipeline import check_pipeline, tokenizer_in
 
 SAMPLE_ROWS = 64
 _PLOT_POINTS = 4000
-
-Progress = Callable[[str, int, int], None]
 
 
 def validate(
@@ -84,7 +82,7 @@ def validate(
         reference_rows: Rows for the slow reference kernels and devices; None: `rows`, or without it 64.
         tolerance: A `Tolerance`, or the largest absolute error; None: the recipe's entry in `TOLERANCES`.
         threads: CPU threads.
-        progress: Called with (what, done, total).
+        progress: Receives the progress, one stage a check.
         report: Also write the report there, `.html` or `.json`.
         isolated: Run the file in another process first. A damaged or hostile file may crash the runtime, hang it or take all memory;
             that is a failed check then, and this process goes on. The command does so.
@@ -101,15 +99,20 @@ def validate(
         report.verdict  # "passed", "no difference found", "failed", "not judged" or "incomplete"
         ```
     """
-    backends = select_backends(on)
+    backends, progress = select_backends(on), Progress() if progress is None else progress
+    if not isinstance(progress, Progress):
+        raise KerasBertError(
+            f"expected a kerasbert Progress, received a {shown(progress)}; pass an object of a subclass of "
+            "kerasbert.console.progress.Progress"
+        )
     if report is not None:
         check_report_path(report)
     file = ModelFile.read(check_path(model_path, "the path of a .tflite file"))
     if isolated and (reason := failure_reason(model_path)):
         result = _report_unusable(file, against, Check("opens and runs once", FAILED, reason))
     else:
-        settings = _Settings(rows, reference_rows or rows or SAMPLE_ROWS, tolerance, threads, progress or _no_progress)
-        result = _validate_file(file, against, data, backends, settings)
+        sample_size = reference_rows or rows or SAMPLE_ROWS
+        result = _validate_file(file, against, data, backends, rows, sample_size, tolerance, threads, progress)
     if report is not None:
         from kerasbert.export.reporting.report import write_report
 
@@ -117,71 +120,45 @@ def validate(
     return result
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """The numbers of a validation, as `validate` takes them."""
-
-    rows: int | None
-    sample_size: int
-    tolerance: Tolerance | float | None
-    threads: int
-    progress: Progress
-
-
-def _no_progress(what: str, done: int, total: int) -> None:
-    pass
-
-
 def _validate_file(
-    file: ModelFile, against: Any, data: Any, backends: Sequence[Backend], settings: _Settings
+    file: ModelFile,
+    against: Any,
+    data: Any,
+    backends: Sequence[Backend],
+    rows: int | None,
+    sample_size: int,
+    tolerance: Tolerance | float | None,
+    threads: int,
+    progress: Progress,
 ) -> ValidationReport:
     """Prepare reference and rows, run every backend and make the report."""
-    reference = open_reference(against, settings.threads)
-    chosen_data, notes = choose_data(file, reference, data), []
-    model = open_file(file, settings.threads, default_length=choose_length(file, reference, chosen_data))
-    takes_text = file.metadata is not None and file.metadata.inputs == TEXT
-    if file.metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
+    reference = open_reference(against, threads)
+    chosen_data = choose_data(file, reference, data)
+    model = open_file(file, threads, default_length=choose_length(file, reference, chosen_data))
+    metadata = file.metadata
+    if metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
         return _report_unusable(file, against, _signature_check(model, 0))
     check_same_kind(file, reference)
-    examples = make_examples(file, model, reference, chosen_data, settings.rows)
-    expected = collect_outputs(reference, examples, model.outputs, settings.progress)
-    recipe, recipe_notes = recipe_of(file, settings.tolerance)
-    tolerance, tolerance_notes = choose_tolerance(settings.tolerance, recipe, file.metadata, reference)
+    examples = make_examples(file, model, reference, chosen_data, rows)
+    expected = collect_outputs(reference, examples, model.outputs, progress)
+    recipe, notes = recipe_of(file, tolerance)
+    limits, tolerance_notes = choose_tolerance(tolerance, recipe, metadata, reference)
     context = ValidationContext(
-        file, model, examples, expected, tolerance, settings.threads, settings.sample_size, settings.progress,
+        file, model, reference, chosen_data, examples, expected, recipe, limits, threads, sample_size, rows, progress,
         proven=any(backend.runs_every_row for backend in backends),
     )  # fmt: skip
-    results = {backend.name: _run_backend(backend, context, takes_text) for backend in backends}
-    if (metadata := file.metadata) is not None:
+    results = {backend.name: backend.run(context) for backend in backends}
+    if metadata is not None:
         tokenizer = tokenizer_in(metadata)
-        pipeline = check_pipeline(context, metadata, reference, tokenizer, chosen_data, settings.rows)
-        results["file"] = BackendResult([check_settings(metadata, tokenizer, model, reference, recipe), pipeline])
-    notes += [*recipe_notes, *tolerance_notes]
+        settings = check_settings(context, metadata, tokenizer)
+        results["file"] = BackendResult([settings, check_pipeline(context, metadata, tokenizer)])
+    notes += tolerance_notes
     if data is None and reference.data is None:
-        notes.append(
-            bundled_note(
-                examples,
-                len(chosen_data.x),
-                any(check.outputs for result in results.values() for check in result.checks),
-            )
-        )
+        compared = any(check.outputs for result in results.values() for check in result.checks)
+        notes.append(bundled_note(examples, len(chosen_data.x), compared))
     if not examples.measurable and data is not None:
         notes.append("note: the data carry no labels, so the task's metric was not measured")
-    return _make_report(context, reference, recipe, results, notes)
-
-
-def _run_backend(backend: Backend, context: ValidationContext, takes_text: bool) -> BackendResult:
-    if takes_text:  # its only way is that of `check_pipeline`, on the CPU
-        reason = "the file takes texts, which this backend cannot feed"
-        return BackendResult([]) if backend.runs_every_row else BackendResult.not_run((backend.name,), reason)
-    if context.is_partitioned and not backend.runs_partitioned:
-        reason = "the file is one of two parts, made for an Edge TPU and its host"
-        return BackendResult.not_run((backend.name,), reason)
-    try:
-        result = backend.run(context)
-        return result if len(result.outputs) == len(context.examples) else replace(result, outputs=())
-    except Exception as error:  # whatever it is, the other backends still run
-        return BackendResult([Check(backend.name, FAILED, f"{type(error).__name__}: {one_line(error)}")])
+    return _make_report(context, results, notes)
 
 
 def _signature_check(model: Session, rows: int) -> Check:
@@ -209,26 +186,23 @@ def _report_unusable(file: ModelFile, against: Any, check: Check) -> ValidationR
 
 
 def _make_report(
-    context: ValidationContext,
-    reference: Reference,
-    recipe: str,
-    results: Mapping[str, BackendResult],
-    notes: Sequence[str],
+    context: ValidationContext, results: Mapping[str, BackendResult], notes: Sequence[str]
 ) -> ValidationReport:
     signature = _signature_check(context.model, len(context.examples))
     checks = (signature, *_consistent(results, len(context.examples)))
     measured = next((check for check in checks if check.metrics), None)
+    reference = context.reference.name
     return ValidationReport(
         model=context.file.name,
-        against=reference.name,
-        recipe=recipe,
+        against=reference,
+        recipe=context.recipe,
         processor=context.examples.processor,
         rows=len(context.examples),
         length=context.examples.length,
         tolerance=context.tolerance,
         checks=checks,
         machine=describe_machine(),
-        notes=(*notes, *(warnings(measured.metrics[0], reference.name) if measured else [])),
+        notes=(*notes, *(warnings(measured.metrics[0], reference) if measured else [])),
         details=_make_details(context, results),
         samples={
             f"{backend}: {name}": _sample(context.expected, result.outputs, name)

@@ -29,11 +29,12 @@ def run_checks(context: ValidationContext) -> BackendResult:
     tolerance = context.tolerance
     most = _MAX_ROWS if tolerance.agreement is None and tolerance.cosine is None else _ROWS_TO_AGREE
     rows = spread(len(context.examples), min(context.sample_size, most))
+    context.progress.begin(f"running {NAME}", len(PROCESSORS) + 1, "checks")
     with temporary_folder(NAME) as folder:
         checks = []
         for processor in PROCESSORS:
             checks.append(_check_processor(context, processor, rows))
-            context.progress(NAME, len(checks), len(PROCESSORS) + 1)
+            context.progress.advance(len(checks))
         checks.append(_check_operators(context, folder))
     return BackendResult(checks)
 

@@ -51,7 +51,8 @@ def _run_client(client: Client, context: ValidationContext) -> BackendResult:
         length = context.examples.length
         reason = f"the client feeds {LENGTH} tokens, and the file takes {length}: convert with --length {LENGTH}"
         return BackendResult([Check(client.name, FAILED, reason, device=client.device)])
-    context.progress(client.name, 0, len(context.examples))
+    context.progress.begin(f"running {client.name}", len(context.examples), "rows")
+    context.progress.advance(0)
     texts = raw_examples(context) if kind == "answerer" else flat_texts(context)
     try:
         answers = ask(client, kind, context.model_path, texts)
@@ -59,7 +60,7 @@ def _run_client(client: Client, context: ValidationContext) -> BackendResult:
     except KerasBertError as error:
         reason = "; ".join(filter(None, (str(error), _advice(client, metadata))))
         return BackendResult([Check(client.name, FAILED, reason, device=client.device)])
-    context.progress(client.name, len(context.examples), len(context.examples))
+    context.progress.advance(len(context.examples))
     if kind == "answerer":
         return BackendResult(answerer_checks(client, context, apart, answers))
     outputs = context.extract(arrays, np.arange(len(context.examples)))

@@ -41,16 +41,17 @@ def run_checks(context: ValidationContext) -> BackendResult:
     rows = context.sample_rows
     with temporary_folder("gpu") as folder:
         context.write_inputs(folder / "rows.npz", rows)
+        context.progress.begin("running gpu", len(_CHECKS), "checks")
         environment, first, reason = _find_device(context, folder)
         if first is None:
             return BackendResult.not_run(_CHECKS, reason)
         strict, outputs = _check(context, "gpu-strict", rows, folder, first, _STRICT)
-        context.progress("gpu-strict", 1, 3)
+        context.progress.advance(1)
         second = _run(context, folder, "gpu-mixed", _MIXED, environment)
         mixed, _ = _check(context, "gpu-mixed", rows, folder, second, _MIXED)
-        context.progress("gpu-mixed", 2, 3)
+        context.progress.advance(2)
         half = _check_half(context, rows, folder, first)
-        context.progress("gpu-half", 3, 3)
+        context.progress.advance(3)
     return BackendResult([strict, mixed, half], outputs)
 
 

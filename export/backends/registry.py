@@ -6,7 +6,7 @@ To add one, write its module in this folder and add its line to `BACKENDS`. If i
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
@@ -51,13 +51,26 @@ class Backend:
     rules_basis: str = "forecast"
 
     def run(self, context: "ValidationContext") -> "BackendResult":
-        """Run its checks, or reports them as not run where its environment is missing."""
+        """Run its checks. They are not run where it cannot take the file, or its environment is missing. An exception is a failed check."""
+        from kerasbert.export.runtime.interpreter_session import one_line
+        from kerasbert.export.validation.checks import FAILED, Check
         from kerasbert.export.validation.context import BackendResult
 
-        environment = self.required_environment
-        if environment is not None and not environment.ready:
-            return BackendResult.not_run(self.check_names or (self.name,), environment.missing)
-        return getattr(importlib.import_module(self.module), self.function)(context)
+        if context.takes_text and self.runs_every_row:  # its only way is that of `check_pipeline`, on the CPU
+            return BackendResult([])
+        if context.takes_text:
+            return BackendResult.not_run((self.name,), "the file takes texts, which this backend cannot feed")
+        if context.model.partitioned and not self.runs_partitioned:
+            reason = "the file is one of two parts, made for an Edge TPU and its host"
+            return BackendResult.not_run((self.name,), reason)
+        try:
+            environment = self.required_environment
+            if environment is not None and not environment.ready:
+                return BackendResult.not_run(self.check_names or (self.name,), environment.missing)
+            result = getattr(importlib.import_module(self.module), self.function)(context)
+            return result if len(result.outputs) == len(context.examples) else replace(result, outputs=())
+        except Exception as error:  # whatever it is, the other backends still run
+            return BackendResult([Check(self.name, FAILED, f"{type(error).__name__}: {one_line(error)}")])
 
     def forecast(self, file: "ModelFile") -> "Sequence[OperatorVerdict]":
         """Judge every operator of a file by the backend's rules; for a backend that has some."""

@@ -34,6 +34,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
         return BackendResult.not_run(tuple(_ACCELERATORS), reason)
     rows = context.sample_rows
     checks, outputs = [], []
+    context.progress.begin("running web", len(_ACCELERATORS), "checks")
     with temporary_folder("web") as folder:
         inputs = folder / "rows.json"
         inputs.write_text(json.dumps({"inputs": context.input_lists(rows), "length": context.examples.length}), "utf-8")
@@ -41,7 +42,7 @@ def run_checks(context: ValidationContext) -> BackendResult:
             check, check_outputs = _check(context, name, rows, run_page(context.model_path, inputs, accelerator))
             checks.append(check)
             outputs.append(check_outputs)
-            context.progress(name, done, len(_ACCELERATORS))
+            context.progress.advance(done)
     return BackendResult(checks, outputs[0])
 
 

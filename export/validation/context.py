@@ -2,23 +2,27 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from kerasbert.console.progress import Progress
 from kerasbert.export.runtime.interpreter_session import SIGNATURE
 from kerasbert.export.runtime.interpreters import open_file
 from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
 from kerasbert.export.tflite.graph_reader import has_schema
+from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, Check, Latency, Tolerance
 from kerasbert.export.validation.comparison import OutputDifference, compare
+from kerasbert.export.validation.data import Data
 from kerasbert.export.validation.examples import Examples, RowOutputs, blocks
 from kerasbert.export.validation.npz_file import read_npz
+from kerasbert.export.validation.reference import Reference
 from kerasbert.export.validation.verdict import judge
 from kerasbert.files.cleanup import temporary_folder
 
@@ -52,23 +56,31 @@ class ValidationContext:
         file: The file, read and verified. Backends in this process take its content and structure from here; a worker process gets its
             path.
         model: The file on XNNPACK with `threads` threads, at the length of the rows. Its interpreter is shared by all checks.
+        reference: The model that it is compared with.
+        data: The data that the rows are of.
         examples: The rows.
         expected: The reference's outputs, one entry a row.
-        tolerance: The limits of the file's recipe, or the user's.
+        recipe: The recipe that the file's operators have.
+        tolerance: The limits of that recipe, or the user's.
         threads: CPU threads.
         sample_size: Rows for backends that are slow.
-        progress: A callback with (what, done, total).
+        rows: Examples of the data to use; None for all.
+        progress: Receives the progress, one stage a check.
         proven: Whether another backend runs all rows, so that a sample is enough for this one.
     """
 
     file: ModelFile
     model: Session
+    reference: Reference
+    data: Data
     examples: Examples
     expected: Sequence[RowOutputs]
+    recipe: str
     tolerance: Tolerance
-    threads: int
-    sample_size: int
-    progress: Callable[[str, int, int], None]
+    threads: int = 1
+    sample_size: int = 64
+    rows: int | None = None
+    progress: Progress = field(default_factory=Progress)
     proven: bool = True
 
     @property
@@ -77,9 +89,9 @@ class ValidationContext:
         return str(self.file.path)
 
     @property
-    def is_partitioned(self) -> bool:
-        """Whether the file is the body of a model in two parts."""
-        return self.model.partitioned
+    def takes_text(self) -> bool:
+        """Whether the file has its tokenizer in its graph."""
+        return self.file.metadata is not None and self.file.metadata.inputs == TEXT
 
     @functools.cached_property
     def sample_rows(self) -> np.ndarray:
@@ -124,12 +136,13 @@ class ValidationContext:
             KerasBertError: When the file does not run.
         """
         inputs, outputs, seconds = self.examples.inputs_of(rows, session.length), [], []
+        self.progress.begin(f"running {label}", len(rows), "rows")
         session.run(next(each_token_list(inputs, session.inputs)))  # packs weights, and is no measurement
         runs = session.run_rows(each_token_list(inputs, session.inputs), self.examples.group)
         for done, (row, (arrays, elapsed)) in enumerate(zip(rows, runs, strict=True), start=1):
             outputs.append(self.examples.extract(arrays, row, reference=self.expected[row]))
             seconds += elapsed
-            self.progress(label, done, len(rows))
+            self.progress.advance(done)
         return outputs, seconds
 
     def differences(self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs]) -> tuple[OutputDifference, ...]:

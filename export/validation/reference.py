@@ -1,13 +1,14 @@
 """The reference of a validation: the model that a file's outputs are compared with."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.isolated_session import WorkerProcess
 from kerasbert.export.runtime.runner import Runner
@@ -123,7 +124,7 @@ def guess_processor(outputs: Packed) -> Processor:
 
 
 def collect_outputs(
-    reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Callable[[str, int, int], None]
+    reference: Reference, examples: Examples, ports: Mapping[str, Port], progress: Progress
 ) -> list[RowOutputs]:
     """Compute the reference's outputs row by row; few rows at a time where outputs are large.
 
@@ -131,7 +132,7 @@ def collect_outputs(
         reference: The reference.
         examples: The rows.
         ports: The outputs of the file.
-        progress: A callback with (what, done, total).
+        progress: Receives the progress.
 
     Raises:
         KerasBertError: When the reference has other outputs than the file.
@@ -139,6 +140,7 @@ def collect_outputs(
     row_bytes = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
     chunk = int(np.clip(_CHUNK_BYTES // max(row_bytes, 1), 1, _CHUNK))
     collected = []
+    progress.begin(f"running {reference.name}", len(examples), "rows")
     for start in range(0, len(examples), chunk):
         stop = min(start + chunk, len(examples))
         outputs = reference_outputs(reference, examples, start, stop)
@@ -147,7 +149,7 @@ def collect_outputs(
         for row in range(start, stop):
             token_lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
             collected.append(examples.extract({name: outputs[name][token_lists] for name in ports}, row))
-        progress(reference.name, stop, len(examples))
+        progress.advance(stop)
     return collected
 
 

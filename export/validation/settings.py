@@ -5,8 +5,9 @@ from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.session import Session
-from kerasbert.export.tflite.metadata import TEXT, Metadata
+from kerasbert.export.tflite.metadata import Metadata
 from kerasbert.export.validation.checks import FAILED, NOT_RUN, PASSED, Check
+from kerasbert.export.validation.context import ValidationContext
 from kerasbert.export.validation.reference import Reference
 from kerasbert.processors import Processor
 from kerasbert.text import Tokenizer
@@ -18,11 +19,7 @@ _MISSING = "none"
 
 
 def check_settings(
-    metadata: Metadata,
-    tokenizer: Tokenizer | KerasBertError | None,
-    model: Session,
-    reference: Reference,
-    recipe: str,
+    context: ValidationContext, metadata: Metadata, tokenizer: Tokenizer | KerasBertError | None
 ) -> Check:
     """Check that a file has the settings of its reference, and describes its own graph.
 
@@ -30,19 +27,21 @@ def check_settings(
     effect beside the others are left out: see `Tokenizer.effective_config` and `Processor.effective_settings`.
 
     Args:
+        context: The validation.
         metadata: The file's metadata.
         tokenizer: The file's tokenizer, or the error with which it was rejected; None for a file without a vocabulary.
-        model: The file on an interpreter.
-        reference: The model that it is compared with.
-        recipe: The recipe that the file's operators have.
     """
-    compared, differences = 0, []
-    takes_text = metadata.inputs == TEXT  # such a graph cuts texts itself
+    reference, compared, differences = context.reference, 0, []
     for part, in_file, in_reference in (
-        ("lengths", None if takes_text else _lengths(metadata), _graph_lengths(metadata, model, reference)),
+        # A graph that takes texts cuts them itself.
+        (
+            "lengths",
+            None if context.takes_text else _lengths(metadata),
+            _graph_lengths(metadata, context.model, reference),
+        ),
         ("tokenizer", *_tokenizer_settings(tokenizer, reference)),
         ("processor", _processor_settings(metadata.processor), _processor_settings(reference.processor)),
-        ("file", {"recipe": metadata.recipe}, {"recipe": recipe}),
+        ("file", {"recipe": metadata.recipe}, {"recipe": context.recipe}),
         ("table", *_table_sizes(metadata, reference)),
     ):
         if in_file is not None and in_reference is not None:

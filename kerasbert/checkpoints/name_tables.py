@@ -245,6 +245,7 @@ ARCHITECTURES = {
 }  # fmt: skip
 
 ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have
+PRETRAINING = "pretraining"  # the start of the paths of heads of pretraining that Hugging Face does not have
 
 # Constants that older versions stored, and copies of a tied decoder's tensors.
 REDUNDANT_TENSORS = (
@@ -293,6 +294,7 @@ def build_name_map(
     for head in heads:
         entries += head_entries(config.model_type, head)
     entries += [Entry(f"{ADDED_PREFIX}.{path}", path) for path in additions]
+    ignored.append(Ignored(rf"{ADDED_PREFIX}\.{PRETRAINING}\..*", "head of pretraining"))
     for head in architecture.heads.keys() - set(heads):
         layers = {entry.checkpoint.rpartition(".")[0] for entry in architecture.heads[head]}
         ignored += [Ignored(rf"{re.escape(layer)}\.(weight|bias)", HEAD_NAMES[head]) for layer in sorted(layers)]

@@ -45,7 +45,7 @@ def distill(
     teacher, student, objectives = _load(config, run.config)
     from kerasbert.cli.common.training_data import label_dev_with_vectors
     from kerasbert.training.distillation import Distiller
-    from kerasbert.training.trainer import format_metrics
+    from kerasbert.training.result import format_metrics
 
     _check_labels(teacher.processor, data, dev, config.label_weight)
     student = _adapt_student(student, config, run.config, data)

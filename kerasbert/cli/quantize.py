@@ -14,7 +14,7 @@ from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHA
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
-    from kerasbert.training.trainer import TrainResult
+    from kerasbert.training.result import TrainResult
 
 
 _TRAINING = OptionGroup(
@@ -43,7 +43,7 @@ def quantize(
     run, tables = _prepare(model, config, training, resume, overwrite)
     task = _load(model, run.config)
     from kerasbert.cli.common.training_data import prepare_tables
-    from kerasbert.training.trainer import format_metrics
+    from kerasbert.training.result import format_metrics
 
     data, dev = prepare_tables(task, *tables)
     before = score(task, dev, "the float model")
@@ -130,7 +130,7 @@ def _train(
     """Train the calibrated model, with the float model as the teacher of objectives. Without epochs, only save it."""
     from kerasbert import compression
     from kerasbert.training.distillation import Distiller, parse_objectives
-    from kerasbert.training.trainer import TrainResult
+    from kerasbert.training.result import TrainResult
 
     if not config.epochs:
         quantized.save_pretrained(run.out)

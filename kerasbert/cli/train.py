@@ -62,7 +62,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
     run = TrainingRun(training, resume, out=out)
     data = read_data(training)
     task = _new_task(training, data)
-    from kerasbert.training.trainer import format_metrics
+    from kerasbert.training.result import format_metrics
 
     result = run.fit(task, data.train, data.dev)
     record = run.record(

@@ -83,14 +83,9 @@ def validate(
     backends = [name for each in on for name in each.split(",")]
     replaced = _check_answers(model, against, answering)
     with progress("loading the models") as bar, requesting_answers(replaced):
-
-        def advance(name: str, done: int, total: int) -> None:
-            bar.begin(f"running {name}", total, "rows")
-            bar.advance(done)
-
         validation = run(
             model, against=against, data=table, on=backends, rows=rows, reference_rows=reference_rows, tolerance=max_error, threads=threads,
-            progress=advance, report=report, isolated=True,
+            progress=bar, report=report, isolated=True,
         )  # fmt: skip
     written = [f"report: {report}"] if report else []
     return Result(

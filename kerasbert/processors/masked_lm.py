@@ -17,7 +17,7 @@ from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
 from kerasbert.processors.masking import choose_tokens, corrupt_tokens
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
-from kerasbert.processors.word_pieces import readable, splits_words_itself, word_numbers, word_pieces
+from kerasbert.processors.word_pieces import WordPieces, readable, splits_words_itself, word_numbers, word_pieces
 from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 from kerasbert.text.windows import windows
@@ -136,9 +136,9 @@ class MaskedWords(Processor):
         for number, row in enumerate(features.token_lists.input_ids):
             ids, random = np.array(row, np.int32), np.random.default_rng((SCORING_SEED, number))
             numbers = None if words is None else words[number]
-            index = choose_tokens(ids, pieces, self.share, self.whole_words, random, numbers)
+            index, replacements = self.replaced(ids, tokenizer.mask_id, pieces, random, numbers)
             alignment.append(MaskedPositions(index, tokenizer, labels=ids[index]))
-            ids[index] = corrupt_tokens(ids[index], tokenizer.mask_id, pieces, random)
+            ids[index] = replacements
             corrupted.append(ids.tolist())
         return replace(features, tokens=replace(features.token_lists, input_ids=corrupted), alignment=alignment)
 
@@ -159,10 +159,33 @@ class MaskedWords(Processor):
         labels = np.full_like(ids, IGNORED)
         for row, length in enumerate(inputs["attention_mask"].sum(axis=1)):
             numbers = alignment[row].words if len(alignment) else None
-            index = choose_tokens(ids[row, :length], pieces, self.share, self.whole_words, random, numbers)
+            index, replacements = self.replaced(ids[row, :length], tokenizer.mask_id, pieces, random, numbers)
             labels[row, index] = ids[row, index]
-            ids[row, index] = corrupt_tokens(ids[row, index], tokenizer.mask_id, pieces, random)
+            ids[row, index] = replacements
         return {**inputs, "input_ids": ids}, labels
+
+    def replaced(
+        self,
+        ids: np.ndarray,
+        mask_id: int,
+        pieces: WordPieces,
+        random: np.random.Generator,
+        numbers: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Choose the tokens of a row to predict, and what stands in their place.
+
+        Args:
+            ids: Token ids `(n,)`.
+            mask_id: The id of the mask.
+            pieces: The word pieces of the vocabulary.
+            random: The random generator.
+            numbers: The number of each token's word `(n,)`, by the tokenizer; None to tell words by the vocabulary.
+
+        Returns:
+            Positions in the row, in their order, and the ids that take their place.
+        """
+        index = choose_tokens(ids, pieces, self.share, self.whole_words, random, numbers)
+        return index, corrupt_tokens(ids[index], mask_id, pieces, random)
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         if not len(features.alignment):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import tensorflow as tf
 
 from kerasbert.checkpoints.name_map import NameMap
-from kerasbert.checkpoints.name_tables import build_name_map
+from kerasbert.checkpoints.name_tables import PRETRAINING, build_name_map
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.extensions import added_variables
 
@@ -35,8 +35,8 @@ def variables_of_options(encoder: Encoder, options: Collection[str]) -> list[str
 
 
 def own_head_variables(task: "Task") -> list[str]:
-    """Return the paths of the weights of a user's head."""
-    return [path for path in task.variables_by_path() if path.startswith(OWN_HEAD)]
+    """Return the paths of the weights of a user's head, and of heads that no checkpoint of transformers has."""
+    return [path for path in task.variables_by_path() if path.startswith((OWN_HEAD, f"{PRETRAINING}."))]
 
 
 def checkpoint_variables(task: "Task") -> dict[str, tf.Variable]:

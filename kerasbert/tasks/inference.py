@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from kerasbert.text import Tokenizer
 
 Report = Callable[[int, int], None]
+
+
+class LabelledOutputs(NamedTuple):
+    """A task's outputs on labelled examples, in the order of the arguments of `Processor.metrics`."""
+
+    y: Any
+    examples: list
+    features: Features
+    raw_results: list[RawResult]
 
 
 class InferenceMixin(ServingMixin):
@@ -181,6 +190,12 @@ class InferenceMixin(ServingMixin):
         Raises:
             KerasBertError: When there are no labels, outputs are not finite, or the processor rejects an example or a label.
         """
+        return self.processor.metrics(*self.labelled_outputs(x, y, batch_size, report))
+
+    def labelled_outputs(
+        self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None
+    ) -> LabelledOutputs:
+        """Compute what metrics and other comparisons with labels need. Arguments and errors are those of `score`."""
         examples, features = self._examples(x, scoring=True)
         y = labels_of(x, y)
         if y is None and not self.processor.self_supervised:
@@ -191,22 +206,18 @@ class InferenceMixin(ServingMixin):
                 note(line)
         raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
         check_finite(raw_results)
-        return self.processor.metrics(y, examples, features, raw_results)
+        return LabelledOutputs(y, examples, features, raw_results)
 
-    def tuned_score(
-        self, x: Any, batch_size: int | None = None, report: Report | None = None
-    ) -> tuple[dict[str, float], dict[str, Any]]:
-        """Choose the settings of predictions that a task tunes on dev data, such as a threshold, and score with them.
+    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
+        """Choose the settings of predictions that a task tunes on dev data, such as a threshold.
 
         Args:
-            x: A labelled dataset.
-            batch_size: Rows in a batch.
-            report: Called with the number of finished rows and of all rows.
+            outputs: The task's outputs on the data.
 
         Returns:
-            The metrics, as `score` returns them, and the chosen settings by name; most tasks have none.
+            The chosen settings by name, which the task has now; most tasks have none.
         """
-        return self.score(x, batch_size=batch_size, report=report), {}
+        return {}
 
     def _examples(self, x: Any, scoring: bool = False, processor: Processor | None = None) -> tuple[list, Features]:
         """Tokenize examples; see `features`. Packed inputs are an error."""

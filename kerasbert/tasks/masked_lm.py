@@ -7,15 +7,14 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.blocks.heads import masked_lm_head
-from kerasbert.processors import IGNORED, Features, Processor, RawResult
+from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.masked_lm import MaskedWords
-from kerasbert.tasks.base import Task
+from kerasbert.tasks.pretraining_task import PretrainingTask, masked_words
 from kerasbert.text import Tokenizer
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class MaskedLM(Task):
+class MaskedLM(PretrainingTask):
     """Masked language modelling (Devlin et al. 2018, section 3.1). Calling it returns logits `(batch, length, vocabulary)`.
 
     `fit(texts)` masks other words in every epoch, and `score(texts)` always the same ones. `predict(texts)` fills the masks of texts that
@@ -46,6 +45,7 @@ class MaskedLM(Task):
 
     architecture = "ForMaskedLM"
     heads = ("masked_lm",)
+    objectives = (masked_words(metric="masked_accuracy"),)
 
     def __init__(
         self,
@@ -59,21 +59,7 @@ class MaskedLM(Task):
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self.share, self.whole_words, self.top = share, whole_words, top
-        _ = self.processor  # reports wrong settings at once
-        self.masked_lm = masked_lm_head(encoder.config, encoder.policy)
-        self._create_variables()
-
-    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
-        sequence = self.encoder(inputs, training=training).sequence  # (B, S, H)
-        if "positions" in inputs:
-            sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
-        return self.masked_lm(sequence, self.encoder.embeddings.word, training=training)
-
-    def train_step(self, data: Any) -> dict[str, Any]:
-        return super().train_step(masked_only(data))
-
-    def test_step(self, data: Any) -> dict[str, Any]:
-        return super().test_step(masked_only(data))
+        self.make_heads()
 
     def _raw_results_of(self, inputs: dict[str, tf.Tensor], features: Features, index: np.ndarray) -> list[RawResult]:
         if not len(features.alignment):
@@ -104,28 +90,5 @@ class MaskedLM(Task):
     def processor(self) -> MaskedWords:
         return MaskedWords(share=self.share, whole_words=self.whole_words, top=self.top)
 
-    def default_loss(self) -> keras.losses.Loss:
-        return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-
-    def default_metrics(self) -> list[keras.metrics.Metric]:
-        return [keras.metrics.SparseCategoricalAccuracy("masked_accuracy")]
-
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "share": self.share, "whole_words": self.whole_words, "top": self.top}
-
-
-def masked_only(data: Any) -> Any:
-    """Reduce a batch to its masked tokens.
-
-    Args:
-        data: Inputs, labels `(batch, length)`, `IGNORED` at all tokens but the masked ones, and sample weights, where there are any.
-
-    Returns:
-        Inputs with `positions` of the masked tokens, their labels `(n,)` and weights `(n,)`. Without labels, the data.
-    """
-    inputs, labels, weights = keras.utils.unpack_x_y_sample_weight(data)
-    if labels is None:
-        return data
-    positions = tf.where(labels != IGNORED)
-    weights = None if weights is None else tf.gather(weights, positions[:, 0])
-    return {**inputs, "positions": positions}, tf.gather_nd(labels, positions), weights

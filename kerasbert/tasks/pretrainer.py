@@ -10,17 +10,43 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.data.plain_text import OBJECTIVES, PlainText, pairs_from_text
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.blocks.heads import ReplacedTokenHead, masked_lm_head
+from kerasbert.heads.head import Head
+from kerasbert.layers.blocks.heads import ReplacedTokenHead
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
-from kerasbert.processors import IGNORED, Features
+from kerasbert.processors import Features
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
-from kerasbert.tasks.base import Task
+from kerasbert.tasks.inference import LabelledOutputs
 from kerasbert.tasks.inputs import is_packed
+from kerasbert.tasks.pretraining_task import PretrainingObjective, PretrainingTask, masked_words
 from kerasbert.text import Tokenizer
+
+_WORDS = masked_words("prediction_logits")
+_REPLACED = PretrainingObjective(
+    "discriminator",
+    "logits",
+    lambda encoder: ReplacedTokenHead(encoder.config, encoder.policy),
+    lambda head, encoder, encoded, positions, training: head(encoded.sequence, training=training),
+    TokenBinaryCrossEntropy,
+    lambda: TokenBinaryAccuracy("accuracy"),
+)
+
+
+def _pair_objective(output: str) -> PretrainingObjective:
+    return PretrainingObjective(
+        "next_sentence",
+        output,
+        lambda encoder: Head(
+            encoder, 2, "pooled", "next_sentence", getattr(encoder.config, "classifier_dropout_prob", 0.0)
+        ),
+        lambda head, encoder, encoded, positions, training: head.logits(encoded, training=training),
+    )
+
+
+_PAIRS = {"next_sentence": _pair_objective("seq_relationship_logits"), "sentence_order": _pair_objective("sop_logits")}
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class Pretrainer(Task):
+class Pretrainer(PretrainingTask):
     """Masked language modelling with next-sentence prediction (BERT, MobileBERT) or sentence order (ALBERT).
 
     See Devlin et al. 2018, section 3.1, and Lan et al. 2019, section 3.1. Calling it returns `prediction_logits`
@@ -57,7 +83,6 @@ class Pretrainer(Task):
     architecture = "ForPreTraining"
     heads = ("masked_lm", "next_sentence")
     pools = True
-    reads = "pooled"
     not_exported = "kb.MaskedLM (--task masked-lm) and kb.NextSentencePredictor (--task next-sentence) load its heads from the same folder"
 
     def __init__(
@@ -70,65 +95,24 @@ class Pretrainer(Task):
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        config, policy = encoder.config, encoder.policy
-        self.objective = "sentence_order" if config.model_type == "albert" else "next_sentence"
-        self.pair_output_name = "sop_logits" if config.model_type == "albert" else "seq_relationship_logits"
+        self.objective = "sentence_order" if encoder.config.model_type == "albert" else "next_sentence"
         self.share, self.whole_words = share, whole_words
-        _ = self.processor  # reports wrong settings at once
-        self.masked_lm = masked_lm_head(config, policy)
-        self.add_head(2, getattr(config, "classifier_dropout_prob", 0.0), "next_sentence")
-        self._create_variables()
+        self.make_heads()
 
-    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> dict[str, tf.Tensor]:
-        encoded = self.encoder(inputs, training=training)
-        sequence = encoded.sequence  # (B, S, H)
-        if "positions" in inputs:
-            sequence = tf.gather_nd(sequence, inputs["positions"])  # (N, H)
-        return {
-            self.output_name: self.masked_lm(sequence, self.encoder.embeddings.word, training=training),
-            self.pair_output_name: self._head_logits(encoded, training=training),
-        }
+    @property
+    def objectives(self) -> tuple[PretrainingObjective, ...]:
+        return _WORDS, _PAIRS[self.objective]
 
     @property
     def processor(self) -> PretrainingPairs:
         labels = OBJECTIVES[self.objective]
-        return PretrainingPairs(labels, self.share, self.whole_words, pair_output=self.pair_output_name)
-
-    @property
-    def soft_loss(self) -> str:
-        return "softmax"
-
-    def default_loss(self) -> dict[str, keras.losses.Loss]:
-        names = (self.output_name, self.pair_output_name)
-        return {name: keras.losses.SparseCategoricalCrossentropy(from_logits=True) for name in names}
-
-    def default_metrics(self) -> dict[str, list[keras.metrics.Metric]]:
-        names = (self.output_name, self.pair_output_name)
-        return {name: [keras.metrics.SparseCategoricalAccuracy("accuracy")] for name in names}
-
-    def train_step(self, data: Any) -> dict[str, Any]:
-        return super().train_step(self._masked_only(data))
-
-    def test_step(self, data: Any) -> dict[str, Any]:
-        return super().test_step(self._masked_only(data))
-
-    def _masked_only(self, data: Any) -> Any:
-        """Reduce the words of a batch to the masked ones, as `MaskedLM` does."""
-        inputs, labels, weights = keras.utils.unpack_x_y_sample_weight(data)
-        if labels is None:
-            return data
-        words, pairs = labels[self.output_name], labels[self.pair_output_name]
-        positions = tf.where(words != IGNORED)
-        if weights is not None:
-            weights = {self.output_name: tf.gather(weights, positions[:, 0]), self.pair_output_name: weights}
-        labels = {self.output_name: tf.gather_nd(words, positions), self.pair_output_name: pairs}
-        return {**inputs, "positions": positions}, labels, weights
+        return PretrainingPairs(labels, self.share, self.whole_words, pair_output=_PAIRS[self.objective].output)
 
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         return super().fit(*self._pairs(x, y), *args, **kwargs)
 
-    def score(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> dict[str, float]:
-        return super().score(*self._pairs(x, y), *args, **kwargs)
+    def labelled_outputs(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> LabelledOutputs:
+        return super().labelled_outputs(*self._pairs(x, y), *args, **kwargs)
 
     def predictions(self, x: Any, *args: Any, **kwargs: Any) -> list:
         return self.processor.predictions(
@@ -182,7 +166,7 @@ def _documents(x: Any) -> list[str] | None:
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class ReplacedTokenDetector(Task):
+class ReplacedTokenDetector(PretrainingTask):
     """Replaced token detection (ELECTRA, Clark et al. 2020, section 2). Calling it returns logits `(batch, length)`, positive for replaced
     tokens.
 
@@ -212,6 +196,7 @@ class ReplacedTokenDetector(Task):
 
     architecture = "ForPreTraining"
     heads = ("discriminator",)
+    objectives = (_REPLACED,)
     not_exported = "convert a task that was trained from it, such as kb.TextClassifier.from_pretrained(folder)"
 
     def __init__(
@@ -224,12 +209,7 @@ class ReplacedTokenDetector(Task):
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
         self.share = share
-        _ = self.processor  # reports wrong settings at once
-        self.discriminator = ReplacedTokenHead(encoder.config, encoder.policy)
-        self._create_variables()
-
-    def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
-        return self.discriminator(self.encoder(inputs, training=training).sequence, training=training)
+        self.make_heads()
 
     @property
     def processor(self) -> ReplacedTokens:
@@ -238,12 +218,6 @@ class ReplacedTokenDetector(Task):
     @property
     def soft_loss(self) -> str:
         return "sigmoid"
-
-    def default_loss(self) -> keras.losses.Loss:
-        return TokenBinaryCrossEntropy()
-
-    def default_metrics(self) -> list[keras.metrics.Metric]:
-        return [TokenBinaryAccuracy("accuracy")]
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "share": self.share}

@@ -10,12 +10,11 @@ from kerasbert.console.output import note
 from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.base import check_finite
 from kerasbert.processors.gold_answers import right_answers
 from kerasbert.processors.question_answering import QuestionAnswering
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.inference import Report
+from kerasbert.tasks.inference import LabelledOutputs, Report
 from kerasbert.text import Tokenizer
 
 _SETTINGS = ("stride", "longest_answer", "n_best", "no_answer", "no_answer_threshold", "unit")  # of the processor
@@ -144,21 +143,11 @@ class QuestionAnswerer(Task):
                 "note: every training question has an answer, so the model does not learn to give none, though no_answer is on"
             )
 
-    def tuned_score(
-        self, x: Any, batch_size: int | None = None, report: Report | None = None
-    ) -> tuple[dict[str, float], dict[str, Any]]:
-        y = labels_of(x)
-        if not self.no_answer or y is None:
-            return super().tuned_score(x, batch_size, report)
-        examples, features = self._examples(x, scoring=True)
-        if all(right_answers(y, examples)):
-            return super().tuned_score(x, batch_size, report)
-        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
-        check_finite(raw_results)
-        self.no_answer_threshold, _ = self.processor.best_threshold(y, examples, features, raw_results)
-        return self.processor.metrics(y, examples, features, raw_results), {
-            "no_answer_threshold": self.no_answer_threshold
-        }
+    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
+        if not self.no_answer or all(right_answers(outputs.y, outputs.examples)):
+            return {}
+        self.no_answer_threshold, _ = self.processor.best_threshold(*outputs)
+        return {"no_answer_threshold": self.no_answer_threshold}
 
     def choose_threshold(
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None

@@ -18,9 +18,11 @@ from kerasbert.tasks.freezing import (
 )
 from kerasbert.training.config import TrainConfig as TrainConfig
 from kerasbert.training.distill_config import DistillConfig as DistillConfig
+from kerasbert.training.result import (
+    TrainResult as TrainResult,
+)
 from kerasbert.training.run_folder import RunFolder as RunFolder
 from kerasbert.training.trainer import (
-    TrainResult as TrainResult,
     train as train,
 )
 from kerasbert.training.unfreezing import GradualUnfreezing as GradualUnfreezing

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from kerasbert.training.config import TrainConfig
 from kerasbert.training.recommended import MOST_EPOCHS, recommended_for
 
 if TYPE_CHECKING:
-    from kerasbert.data.dataset import Dataset
+    from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
+    from kerasbert.tasks.inference import LabelledOutputs
     from kerasbert.training.distillation import Distiller
 
 _ERRORS = 2.0  # standard errors above chance, from which on a result counts as better
-_EVALUATION_BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -51,20 +51,17 @@ class Chance:
         )
 
 
-def compare_with_chance(task: "Task | Distiller", dev: "Dataset") -> Chance | None:
+def compare_with_chance(processor: "Processor", outputs: "LabelledOutputs") -> Chance | None:
     """Compare a task with the most frequent answer.
 
     Args:
-        task: The trained task.
-        dev: The dev data.
+        processor: The processor of the trained task.
+        outputs: The task's outputs on dev data.
 
     Returns:
         The comparison, or None for a task whose metric is no mean over examples.
     """
-    student: Any = getattr(task, "student", task)
-    examples, features = student.features(dev, scoring=True)
-    raw_results = student.raw_results(features, _EVALUATION_BATCH)
-    found = student.processor.contributions(dev.y, examples, features, raw_results)
+    found = processor.contributions(*outputs)
     if found is None:
         return None
     value = found.value

@@ -1,6 +1,7 @@
 """Plots of a training run: loss, dev metrics and, for single-label classification, the confusion matrix."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,20 +13,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from kerasbert.data.dataset import Dataset
-    from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.processors import Processor
+    from kerasbert.tasks.inference import LabelledOutputs
 
 _MAX_CLASSES = 30
 
 
-def write_plots(folder: RunFolder, task: "Task | Distiller", dev: "Dataset | None" = None) -> list[str]:
-    """Plot the contents of metrics.jsonl into the run folder's `plots`.
+def write_plots(folder: RunFolder, labels: Sequence[str] = (), confusion: np.ndarray | None = None) -> list[str]:
+    """Plot the contents of metrics.jsonl, and a confusion matrix, into the run folder's `plots`.
 
     Args:
         folder: The run folder.
-        task: The trained task, or its `Distiller`.
-        dev: The dev data; a single-label task's confusion matrix on it is plotted.
+        labels: The names of the classes.
+        confusion: See `confusion_matrix`; None plots none.
 
     Returns:
         The names of the written files.
@@ -40,22 +40,26 @@ def write_plots(folder: RunFolder, task: "Task | Distiller", dev: "Dataset | Non
     if scored:
         curves = {name: [(record["step"], record["dev"][name]) for record in scored] for name in scored[0]["dev"]}
         written.append(_plot_curves(folder, "metric", curves))
-    if dev is not None and isinstance(task.processor, SingleLabel) and len(task.labels or ()) <= _MAX_CLASSES:
-        written.append(_plot_confusion(folder, task, dev))
+    if confusion is not None:
+        written.append(_plot_confusion(folder, labels, confusion))
     return written
 
 
-def confusion_matrix(labels: np.ndarray, predictions: np.ndarray, classes: int) -> np.ndarray:
+def confusion_matrix(processor: "Processor", outputs: "LabelledOutputs") -> np.ndarray | None:
     """Count the examples of each label (first axis) and predicted class (second axis).
 
     Args:
-        labels: The true classes as numbers.
-        predictions: The predicted classes as numbers.
-        classes: The number of classes.
+        processor: The processor of the trained task.
+        outputs: The task's outputs on dev data.
 
     Returns:
-        The counts, (classes, classes) int.
+        The counts, (classes, classes) int; None for a task without single labels, and for many classes.
     """
+    classes = len(processor.labels or ())
+    if not isinstance(processor, SingleLabel) or classes > _MAX_CLASSES:
+        return None
+    labels = processor.encode_labels(*outputs[:3])
+    predictions = processor.table(outputs.raw_results).argmax(axis=1)
     return np.bincount(labels * classes + predictions, minlength=classes * classes).reshape(classes, classes)
 
 
@@ -71,17 +75,15 @@ def _plot_curves(folder: RunFolder, name: str, curves: dict[str, list[tuple[int,
     return _save(folder, figure, name)
 
 
-def _plot_confusion(folder: RunFolder, task: Any, dev: "Dataset") -> str:
-    predictions = np.array([task.labels.index(prediction["label"]) for prediction in task.predictions(dev)])
-    counts = confusion_matrix(task.encode_labels(dev.y), predictions, len(task.labels))
-    size = 1.6 + 0.5 * len(task.labels)
+def _plot_confusion(folder: RunFolder, labels: Sequence[str], counts: np.ndarray) -> str:
+    size = 1.6 + 0.5 * len(labels)
     figure, axes = _new_figure(max(size, 3.6), max(size, 3.2))
     axes.imshow(counts, cmap="Blues")
     for (row, column), count in np.ndenumerate(counts):
         dark = count > counts.max() / 2
         axes.text(column, row, str(count), ha="center", va="center", color="white" if dark else "black", fontsize=8)
-    axes.set_xticks(range(len(task.labels)), task.labels, rotation=45, ha="right")
-    axes.set_yticks(range(len(task.labels)), task.labels)
+    axes.set_xticks(range(len(labels)), labels, rotation=45, ha="right")
+    axes.set_yticks(range(len(labels)), labels)
     axes.set_xlabel("predicted")
     axes.set_ylabel("true")
     return _save(folder, figure, "confusion")

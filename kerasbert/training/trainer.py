@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -12,50 +11,25 @@ import tf_keras as keras
 from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
+from kerasbert.training.chance import compare_with_chance
 from kerasbert.training.checked_tensors import read_checked, write_checked
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.plots import confusion_matrix
 from kerasbert.training.recommended import settled
+from kerasbert.training.result import TrainResult, format_kept_epoch, format_metrics
 from kerasbert.training.run_folder import RunFolder
 from kerasbert.training.state import add_metric_sums, file_digest, read_state, restore_state, save_state
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
+    from kerasbert.tasks.inference import LabelledOutputs
     from kerasbert.training.distillation import Distiller
 
 _SECONDS_BETWEEN_UPDATES = 0.25
 _STEPS_BETWEEN_LINES = 50
 _EVALUATION_BATCH = 64
 TRAINING, SCORING = "training", "scoring dev"  # stages of a run
-
-
-@dataclass(frozen=True)
-class TrainResult:
-    """The outcome of a training run.
-
-    Attributes:
-        epochs: One record per epoch, `{"epoch": 1, "loss": ..., "accuracy": ..., "dev": {...}}`.
-        kept_epoch: The epoch whose weights the task has now, 1 for the first; None for an untrained task.
-        seconds: Training time without evaluation and saving.
-        examples_per_second: Training throughput.
-
-    Example:
-        ```python
-        from kerasbert.training import TrainResult
-        result = TrainResult(epochs=[{"epoch": 1, "loss": 0.7, "dev": {"accuracy": 0.9}}], kept_epoch=1)
-        result.dev["accuracy"]  # 0.9
-        ```
-    """
-
-    epochs: list[dict[str, Any]] = field(default_factory=list)
-    kept_epoch: int | None = None
-    seconds: float = 0.0
-    examples_per_second: float = 0.0
-
-    @property
-    def dev(self) -> dict[str, float] | None:
-        """The dev metrics of the kept epoch."""
-        return self.epochs[self.kept_epoch - 1].get("dev") if self.kept_epoch else None
 
 
 def train(
@@ -121,8 +95,7 @@ def train(
             verbose=0, callbacks=[*callbacks, callback, *further], validation_data=validation,
         )  # fmt: skip
     result = callback.finish()
-    student: Any = getattr(task, "student", task)
-    student.has_new_head = False
+    callback.student.has_new_head = False
     if folder and not keep_state:
         folder.finish()
     return result
@@ -152,6 +125,7 @@ class TrainerCallback(keras.callbacks.Callback):
         super().__init__()
         self._supports_tf_logs = True  # otherwise Keras reads the metrics after every batch
         self.task, self.dev, self.config, self.folder, self.progress = task, dev, config, folder, progress
+        self.student: Any = getattr(task, "student", task)
         self.examples, self.epochs = len(train), config.epochs or 1
         tables = {"train": train, "dev": dev} if folder else {}
         self.data = {name: file_digest(table.path) for name, table in tables.items() if table is not None}
@@ -162,6 +136,7 @@ class TrainerCallback(keras.callbacks.Callback):
         self.stopped = False
         self._sums: dict[str, Any] | None = None
         self._best_weights: dict[str, Any] = {}
+        self._comparison: dict[str, Any] = {}
         self.dev_name = dev.path.name if dev is not None else ""
 
     # -- resuming ------------------------------------------------------------------------------------------------------------------
@@ -250,29 +225,32 @@ class TrainerCallback(keras.callbacks.Callback):
         self._check_weights()
         record = {"epoch": epoch + 1, **{name: float(value) for name, value in (logs or {}).items()}}
         lines = [format_metrics({name: value for name, value in record.items() if name != "epoch"})]
-        if self.dev is not None:
-            self.progress.begin(SCORING, 0, "rows")
-            self.progress.advance(0)  # tokenization comes first, and tracing in the first epoch
-            record |= self._scores()
+        outputs = self._dev_outputs()
+        if outputs is not None:
+            record |= self._scores(outputs)
             lines.append(f"dev {format_metrics(record['dev'])}")
         self.records.append(record)
         self._log({"step": self._step(), **record})
         self.progress.note(f"epoch {epoch + 1} of {self.epochs}: {'; '.join(lines)}")
-        self._save_if_best(record)
+        self._save_if_best(record, outputs)
         self.epoch, self.batch = epoch + 1, 0
         self._stop_early()
         self._save_state()
 
     # -- parts -----------------------------------------------------------------------------------------------------------------------
 
-    def _scores(self) -> dict[str, Any]:
+    def _dev_outputs(self) -> "LabelledOutputs | None":
+        """Run the task on dev, once an epoch: the metrics, the comparison with chance and the plots are made from these outputs."""
+        if self.dev is None:
+            return None
+        self.progress.begin(SCORING, 0, "rows")
+        self.progress.advance(0)  # tokenization comes first, and tracing in the first epoch
+        return self.student.labelled_outputs(self.dev, batch_size=_EVALUATION_BATCH, report=self.progress.advance)
+
+    def _scores(self, outputs: "LabelledOutputs") -> dict[str, Any]:
         """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
-        task: Any = getattr(self.task, "student", self.task)
-        options = {"batch_size": _EVALUATION_BATCH, "report": self.progress.advance}
-        if self.config.no_answer_threshold is not None:
-            return {"dev": task.score(self.dev, **options)}
-        metrics, chosen = task.tuned_score(self.dev, **options)
-        return {"dev": metrics, **({"chosen": chosen} if chosen else {})}
+        chosen = self.student.tune(outputs) if self.config.no_answer_threshold is None else {}
+        return {"dev": self.student.processor.metrics(*outputs), **({"chosen": chosen} if chosen else {})}
 
     def _stop_early(self) -> None:
         patience = self.config.early_stopping
@@ -289,7 +267,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _figures(self, logs: Mapping[str, Any], now: float) -> list[str]:
         """Format loss, metrics, the terms of the loss, and speed."""
-        compiled = getattr(getattr(self.task, "student", self.task), "compiled_metrics", None)
+        compiled = getattr(self.student, "compiled_metrics", None)
         metrics = {"loss": 0, **{metric.name: 1 for metric in getattr(compiled, "metrics", ())}}
         names = sorted(logs, key=lambda name: metrics.get(name, 2))
         # Saving a state restarts the clock, but not the count of batches.
@@ -319,18 +297,26 @@ class TrainerCallback(keras.callbacks.Callback):
             "try a lower --learning-rate"
         )
 
-    def _save_if_best(self, record: dict[str, Any]) -> None:
+    def _save_if_best(self, record: dict[str, Any], outputs: "LabelledOutputs | None") -> None:
         """Save the model if the epoch is the best so far. Without dev data, every epoch counts as the best."""
         value = next(iter(record["dev"].values())) if "dev" in record else math.inf
         if self.dev is not None and not value > self.best[0]:
             return
         self.best = (value if self.dev is not None else 0.0, record["epoch"])
+        self._comparison = self._compare(outputs)
         weights = {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)}
         if self.folder is None:
             self._best_weights = weights
             return
         self.task.save_pretrained(self.folder.model)
         write_checked(self.folder.best, weights)
+
+    def _compare(self, outputs: "LabelledOutputs | None") -> dict[str, Any]:
+        """Return the part of the result that compares outputs on dev with the labels."""
+        if outputs is None:
+            return {}
+        processor = self.student.processor
+        return {"chance": compare_with_chance(processor, outputs), "confusion": confusion_matrix(processor, outputs)}
 
     def finish(self) -> TrainResult:
         """Restore the weights of the best epoch, and return the result of the run."""
@@ -342,54 +328,24 @@ class TrainerCallback(keras.callbacks.Callback):
         self._restore_chosen(best_epoch)
         if self.dev is not None and len(self.records) > 1:
             self.progress.note(format_kept_epoch([record["dev"] for record in self.records], best_epoch, self.dev_name))
-        examples = len(self.records) * self.examples
-        return TrainResult(self.records, best_epoch or None, self.seconds, examples / max(self.seconds, 1e-9))
+        speed = len(self.records) * self.examples / max(self.seconds, 1e-9)
+        comparison = self._comparison or self._compare(self._dev_outputs())  # of an epoch before the run was resumed
+        return TrainResult(self.records, best_epoch or None, self.seconds, speed, **comparison)
 
     def _restore_chosen(self, epoch: int) -> None:
         """Give the task the settings that it chose after an epoch, and print a line about them."""
-        task: Any = getattr(self.task, "student", self.task)
         chosen = self.records[epoch - 1].get("chosen", {}) if epoch else {}
         for name, value in chosen.items():
-            setattr(task, name, value)
+            setattr(self.student, name, value)
             self.progress.note(
                 f"{name} {value:.4f}: the best by {next(iter(self.records[epoch - 1]['dev']))} on {self.dev_name}"
             )
-        if not chosen and getattr(task, "no_answer", False) and self.config.no_answer_threshold is None:
+        if not chosen and getattr(self.student, "no_answer", False) and self.config.no_answer_threshold is None:
             self.progress.note(
-                f"no_answer_threshold {task.no_answer_threshold:.4f}: not tuned, as there are no dev questions without an answer"
+                f"no_answer_threshold {self.student.no_answer_threshold:.4f}: not tuned, as there are no dev questions without an answer"
             )
 
 
 def _learning_rate(task: "Task | Distiller") -> float:
     rate = task.optimizer.learning_rate
     return float(keras.backend.get_value(rate(int(task.optimizer.iterations.numpy())) if callable(rate) else rate))
-
-
-def format_kept_epoch(scores: Sequence[Mapping[str, float]], kept: int, dev_name: str) -> str:
-    """Return a line that names the kept epoch and the reason, also for epochs with equal scores.
-
-    Args:
-        scores: The dev metrics of each epoch; the first metric decides.
-        kept: The kept epoch, 1 for the first.
-        dev_name: The name of the dev file.
-    """
-    metric = next(iter(scores[0]))
-    values = [each[metric] for each in scores]
-    best = values[kept - 1]
-    if all(value == best == 0 for value in values):
-        return (
-            f"kept epoch {kept} of {len(values)}: {metric} is 0 on {dev_name} after every epoch, so the earliest is kept; "
-            "train for more epochs, or change --learning-rate"
-        )
-    ties = sum(value == best for value in values) - 1
-    tie = f", tied with {ties} later {'epoch' if ties == 1 else 'epochs'}" if ties else ""
-    return f"kept epoch {kept} of {len(values)}, the best by {metric} on {dev_name}{tie}"
-
-
-def format_metrics(values: Mapping[str, float]) -> str:
-    """Format metrics as `accuracy 0.8911, F1 0.8927, MCC 0.7823`.
-
-    Args:
-        values: The metrics by name.
-    """
-    return ", ".join(f"{name} {value:.4f}" for name, value in values.items())

@@ -26,20 +26,27 @@ def options(place, out, **more):
 
 @pytest.fixture(scope="module")
 def unbroken_run(place, tmp_path_factory, optimized_graphs):
-    """The folder of a training, and how often the tokenizer was called with each text."""
+    """The folder of a training, how often the tokenizer was called with each text, and how often the task ran on how many rows."""
     from kerasbert.cli import main
+    from kerasbert.tasks.inference import InferenceMixin
     from kerasbert.text.tokenizer import Tokenizer
 
     out, counts, encode = tmp_path_factory.mktemp("unbroken") / "out", Counter(), Tokenizer.encode
+    runs, run_rows = [], InferenceMixin.raw_results
 
     def counted(self, texts, *arguments, **options):
         counts.update(texts)
         return encode(self, texts, *arguments, **options)
 
+    def noted(self, features, *arguments):
+        runs.append(len(features))
+        return run_rows(self, features, *arguments)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Tokenizer, "encode", counted)
+        patch.setattr(InferenceMixin, "raw_results", noted)
         assert main(["train", *options(place, out, dev=place.dev, dropout=0.2)]) == 0
-    return out, counts
+    return out, counts, runs
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +59,10 @@ def test_a_training_tokenizes_each_row_once(place, unbroken_run):
         line.split("\t")[0] for name in (place.train, place.dev) for line in Path(name).read_text().splitlines()[1:]
     ]
     assert unbroken_run[1] == Counter(rows)
+
+
+def test_a_training_runs_the_dev_rows_once_an_epoch(unbroken_run):
+    assert unbroken_run[2] == [64, 64]
 
 
 def same_weights(one: Path, other: Path, **tolerance) -> None:

@@ -24,7 +24,7 @@ from benchmarks.code import draw_packages
 
 ROOT = Path(__file__).parents[2]
 CONTRIBUTE = ROOT / "docs" / "contribute"
-EXAMPLES = ("add-a-task", "add-an-architecture", "add-a-backend", "measure", "architecture")
+EXAMPLES = ("add-a-task", "add-an-architecture", "add-a-backend", "add-an-objective", "measure", "architecture")
 LARGE = 100_000  # bytes; larger files are linked and not copied
 _BLOCK = re.compile(
     r"^(?P<skipped><!-- not run: [^>]+ -->\n)?"
@@ -113,7 +113,8 @@ def test_a_page_is_carried_out(name, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "files"),
-    [("add-a-backend", 3), ("add-an-architecture", 4)],  # a target with its backend; two architectures
+    # a target with its backend; two architectures; an objective with a head and masks of its own
+    [("add-a-backend", 3), ("add-an-architecture", 4), ("add-an-objective", 4)],
 )
 def test_an_extension_touches_few_files_of_the_library(name, files):
     paths = {block.path for block in blocks(CONTRIBUTE / f"{name}.md") if block.path}

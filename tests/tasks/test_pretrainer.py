@@ -1,5 +1,7 @@
 """The heads of pretraining on raw texts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,6 +11,8 @@ import kerasbert as kb
 from kerasbert.data.plain_text import pairs_from_text
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import IGNORED
+from kerasbert.processors.masked_lm import MaskedWords
+from kerasbert.tasks.pretraining_task import PretrainingTask, masked_words
 
 pytestmark = pytest.mark.one_layer
 
@@ -159,3 +163,29 @@ def test_a_dataset_of_texts_has_other_masks_in_each_epoch_and_the_same_in_valida
     assert task.dataset(data, shuffle=True).cardinality() == 1
     with pytest.raises(KerasBertError, match="expected texts alone in a dataset"):
         task.fit(tf.data.Dataset.from_tensor_slices((texts, ["good", "bad"])), verbose=0)
+
+
+class Twice(PretrainingTask):
+    """Masked words by two heads, one of which no checkpoint of transformers has."""
+
+    architecture, heads = "ForMaskedLM", ("masked_lm",)
+    objectives = (masked_words(), replace(masked_words("other"), head="second"))
+
+    def __init__(self, encoder, tokenizer=None, sequence_length=None, **kwargs):
+        super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        self.make_heads()
+
+    @property
+    def processor(self):
+        return MaskedWords()
+
+
+def test_an_objective_with_a_head_of_its_own_is_trained_and_saved(tiny, tmp_path, capsys):
+    task, texts = Twice(tiny.encoder(pooler=False, **SIZES), tiny.tokenizer(), 16), tiny.rows(8)[0]
+    task.compile(keras.optimizers.SGD(0.1), run_eagerly=True)
+    history = task.fit(texts, sample_weight=[1.0] * 8, verbose=0).history
+    assert {"logits_accuracy", "other_accuracy"} <= set(history)
+    task.save_pretrained(tmp_path)
+    assert Twice.from_pretrained(tmp_path).fingerprint() == task.fingerprint()
+    assert not kb.MaskedLM.from_pretrained(tmp_path).has_new_head
+    assert "(head of pretraining)" in capsys.readouterr().err

@@ -11,8 +11,8 @@ from kerasbert.training import TrainConfig
 from kerasbert.training.chance import Chance, compare_with_chance
 
 
-def dev(x, y):
-    return Dataset(Path("dev.tsv"), x, y)
+def compared(task, x, y):
+    return compare_with_chance(task.processor, task.labelled_outputs(Dataset(Path("dev.tsv"), x, y)))
 
 
 def test_a_constant_classifier_is_at_chance(tiny):
@@ -20,13 +20,13 @@ def test_a_constant_classifier_is_at_chance(tiny):
     task.classifier.bias.assign([0, 9])
     texts, labels = tiny.rows(50)
     share = np.mean([label == "positive" for label in labels])
-    found = compare_with_chance(task, dev(texts, labels))
+    found = compared(task, texts, labels)
     assert found is not None and found.at_chance and found.value == pytest.approx(share)
     assert found.answer == max(labels, key=labels.count) and found.chance == pytest.approx(max(share, 1 - share))
 
 
 def test_a_trained_classifier_is_not_at_chance(tiny, trained):
-    found = compare_with_chance(trained, dev(*tiny.rows(50, seed=5)))
+    found = compared(trained, *tiny.rows(50, seed=5))
     assert found is not None and not found.at_chance and found.warning("accuracy", TrainConfig(), trained) is None
 
 
@@ -35,14 +35,14 @@ def test_a_tagger_without_entities_is_at_chance(tiny):
         tiny.encoder(pooler=False), tiny.tokenizer(), labels=["O", "B-X"], sequence_length=tiny.length
     )
     task.token_classifier.bias.assign([9, 0])
-    found = compare_with_chance(task, dev([["good", "film"], ["the", "end"]], [["B-X", "O"], ["O", "O"]]))
+    found = compared(task, [["good", "film"], ["the", "end"]], [["B-X", "O"], ["O", "O"]])
     assert found is not None and found.at_chance and found.value == found.chance == 0
 
 
 def test_a_constant_regression_is_at_chance(tiny):
     task = tiny.narrow(labels=None, problem="regression")
     task.classifier.kernel.assign(0 * task.classifier.kernel)
-    found = compare_with_chance(task, dev(tiny.rows(4)[0], [1.0, 2.0, 3.0, 0.5]))
+    found = compared(task, tiny.rows(4)[0], [1.0, 2.0, 3.0, 0.5])
     assert found is not None and found.at_chance and found.value == 0
 
 
@@ -67,7 +67,5 @@ def test_no_answer_to_every_question_is_chance(tiny):
         tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length, no_answer=True
     )
     task.no_answer_threshold = -1e6
-    found = compare_with_chance(
-        task, dev([("the film", "it was very good"), ("the end", "it was bad")], [(12, "good"), None])
-    )
+    found = compared(task, [("the film", "it was very good"), ("the end", "it was bad")], [(12, "good"), None])
     assert found is not None and found.value == found.chance == 0.5 and found.at_chance and found.answer == "no answer"

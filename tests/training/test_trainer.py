@@ -10,10 +10,11 @@ import tf_keras as keras
 
 from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
+from kerasbert.processors.classification import SingleLabel
 from kerasbert.tasks.auto import load_task
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
+from kerasbert.training.result import format_kept_epoch
 from kerasbert.training.run_folder import check_resumable
-from kerasbert.training.trainer import format_kept_epoch
 
 pytestmark = pytest.mark.one_layer
 
@@ -101,11 +102,11 @@ def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
     values = iter([0.5, 0.9, 0.7])
     weights = []
 
-    def score(dev, batch_size, report):
+    def metrics(*arguments):
         weights.append(task.classifier.kernel.numpy())
         return {"accuracy": next(values)}
 
-    monkeypatch.setattr(task, "score", score)
+    monkeypatch.setattr(SingleLabel, "metrics", metrics)
     result = parts.run(task)
     assert result.kept_epoch == 2 and result.dev == {"accuracy": 0.9}
     np.testing.assert_array_equal(task.classifier.kernel, weights[1])
@@ -130,8 +131,7 @@ def test_the_kept_epoch_is_explained(values, line_start):
 def test_a_run_without_a_folder_keeps_the_best_epoch_and_writes_nothing(parts, tmp_path, monkeypatch):
     with_folder, without = parts.task(), parts.task()
     scores = iter([0.2, 0.9, 0.4] * 2)
-    for task in (with_folder, without):
-        monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": next(scores)})
+    monkeypatch.setattr(SingleLabel, "metrics", lambda *arguments: {"accuracy": next(scores)})
     config = replace(parts.config, epochs=3)
     kept = parts.run(with_folder, config=config)
     train_data, dev = parts.table("train", ROWS), parts.table("dev", 12)
@@ -167,7 +167,7 @@ def test_progress_counts_steps_and_the_rows_of_dev(parts, told):
 
 def test_early_stopping(parts, monkeypatch, told):
     task, notes = parts.task(), told.notes
-    monkeypatch.setattr(task, "score", lambda dev, batch_size, report: {"accuracy": 0.5})
+    monkeypatch.setattr(SingleLabel, "metrics", lambda *arguments: {"accuracy": 0.5})
     result = parts.run(
         task, config=replace(parts.config, seed=1, checkpoint_minutes=5.0, early_stopping=1), progress=told
     )

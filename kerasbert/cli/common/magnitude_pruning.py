@@ -33,7 +33,7 @@ def prune_weights(model: str, config: "MagnitudeConfig", run: TrainingRun) -> Re
     from kerasbert.compression.pruning.masks import MagnitudePruning, PreserveSparsity
     from kerasbert.compression.pruning.sparsity_report import sparsity_report
     from kerasbert.training.distillation import Distiller, parse_objectives
-    from kerasbert.training.trainer import format_metrics
+    from kerasbert.training.result import format_metrics
 
     data, dev = prepare_tables(task, *tables)
     schedule = config.schedule()

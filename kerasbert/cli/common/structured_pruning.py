@@ -216,7 +216,7 @@ def _search_rows(choices: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
 
 def _blocks(data: dict[str, Any]) -> "list[Block]":
     from kerasbert.console.tables import Table
-    from kerasbert.training.trainer import format_metrics
+    from kerasbert.training.result import format_metrics
 
     rows = [
         (title, *(_format_size(data[side][name]) for side in ("before", "after")))

@@ -12,7 +12,7 @@ from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.keras3 import tf_keras_optimizer
 from kerasbert.tasks.keras_task import KerasTask
-from kerasbert.tasks.masked_lm import MaskedLM, masked_only
+from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.dataset import DistillationDataset, same_tokenization
 from kerasbert.training.distillation.forward_features import forward_features
@@ -125,7 +125,7 @@ class Distiller(KerasTask):
         x, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
         inputs = x["student"]
         if isinstance(self.student, MaskedLM) and targets is not None:
-            inputs, targets, weights = masked_only((inputs, targets, weights))
+            inputs, targets, weights = self.student.masked_only((inputs, targets, weights))
         student = forward_features(self.student, inputs, training)
         teacher_targets = x.get("cached") or {
             name: tensor.values for name, tensor in self._teacher.tensors(x.get("teacher", inputs)).items()

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.export import Tolerance, validate
 from kerasbert.export.tflite import metadata
@@ -229,9 +230,20 @@ def test_sentence_pairs_of_an_encoder(embedding_file, packed, helpers):
 
 def test_rows_are_spread_and_progress_is_reported(float_file, archive):
     told = []
-    report = validate(float_file, against=archive, rows=7, progress=lambda *step: told.append(step))
+
+    class Told(Progress):
+        def begin(self, stage, total=0, unit=""):
+            told.append((stage, total))
+
+        def advance(self, done, total=None, figures=()):
+            told.append(done)
+
+    report = validate(float_file, against=archive, rows=7, progress=Told())
     assert report.rows == 7
-    assert ("cpu-xnnpack", 7, 7) in told and told[0][0] == "reference.npz"
+    start = told.index(("running cpu-xnnpack", 7))
+    assert told[start + 7] == 7 and told[0] == ("running reference.npz", 7)
+    with pytest.raises(KerasBertError, match="expected a kerasbert Progress, received a function"):
+        validate(float_file, against=archive, progress=lambda *_: None)
 
 
 def test_report_files(float_file, archive, tmp_path):

@@ -30,8 +30,8 @@ def context_of(questions: list[tuple[str, str]], spans: list[tuple[int, int]], y
             logits[side, 0, window.begin + token] = 9.0
         outputs.append(examples.extract({"start_logits": logits[0], "end_logits": logits[1]}, row))
     return ValidationContext(
-        file=None, model=None, examples=examples, expected=outputs, tolerance=TOLERANCES["float32"], threads=1, sample_size=64,
-        progress=lambda *_: None,
+        file=None, model=None, reference=None, data=None, examples=examples, expected=outputs, recipe="float32",
+        tolerance=TOLERANCES["float32"],
     )  # fmt: skip
 
 
