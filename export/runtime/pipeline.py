@@ -19,9 +19,9 @@ from kerasbert.export.runtime.ports import check_ports
 from kerasbert.export.runtime.runner import Report, Runner
 from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.processors import Features, Processor, RawResult
-from kerasbert.processors.base import check_finite
 from kerasbert.processors.classification import Regression
 from kerasbert.processors.embedding import Embedding, with_prompt
+from kerasbert.processors.labelled_outputs import labelled_outputs
 from kerasbert.sharing import PerProcess
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Pipeline:
     threads: int = 1
     kernels: str = "xnnpack"
     process: WorkerProcess | None = None
-    _notes: list[str] = field(default_factory=list)
+    _notes: set[str] = field(default_factory=set)
     # An interpreter does not run in a forked process, which opens the file anew.
     _opened: PerProcess = field(default_factory=lambda: PerProcess("a model"))
 
@@ -171,16 +171,14 @@ class Pipeline:
         """
         if self.task is not None:
             return self.task.score(x, y, report=report)
-        y = dataset.labels_of(x, y)
-        if y is None and not self.processor.self_supervised:
-            raise KerasBertError(
-                "expected labels to score predictions, received none; pass `y`, or a table with labels"
-            )
-        examples, features = self._features(x, self.processor, scoring=True)
-        self._note_once(self.processor.notes_on_labels(y, examples))
-        raw_results = self._raw_results(examples, features, report)
-        check_finite(raw_results)
-        return self.processor.metrics(y, examples, features, raw_results)
+        outputs = labelled_outputs(
+            self.processor,
+            dataset.labels_of(x, y),
+            lambda: self._features(x, self.processor, scoring=True),
+            lambda examples, features: self._raw_results(examples, features, report),
+            self._note_once,
+        )
+        return self.processor.metrics(*outputs)
 
     def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:
         """Compute cosines between texts with a sentence encoder.
@@ -298,14 +296,14 @@ class Pipeline:
                 f"note: {features.truncated:,} of {len(examples):,} {self.processor.truncated_items} are too long for {self.length} tokens "
                 "and were truncated"
             )
-        self._note_once([padding_note(self.metadata, features.lengths)])
+        if line := padding_note(self.metadata, features.lengths):
+            self._note_once(line)
         return examples, features
 
-    def _note_once(self, lines: Sequence[str]) -> None:
-        for line in filter(None, lines):
-            if line not in self._notes:
-                self._notes.append(line)
-                note(line)
+    def _note_once(self, line: str) -> None:
+        if line not in self._notes:
+            self._notes.add(line)
+            note(line)
 
     @property
     def _embedding(self) -> Embedding | None:

@@ -424,18 +424,3 @@ def check_same_number(y: Sized, examples: Sized, noun: str = "labels") -> None:
 def concatenate(raw_results: RawResults, name: str) -> np.ndarray:
     """Return one output of all rows, `(n, width)`."""
     return np.concatenate([raw_result[name] for raw_result in raw_results])
-
-
-def check_finite(raw_results: RawResults) -> None:
-    """Check that outputs have neither NaN nor infinity, which would make metrics those of a random class.
-
-    Raises:
-        KerasBertError: When they have.
-    """
-    for name in raw_results[0] if raw_results else ():
-        broken = [row for row, raw_result in enumerate(raw_results) if not np.isfinite(raw_result[name]).all()]
-        if broken:
-            raise KerasBertError(
-                f"expected finite outputs to score, received NaN or infinity in {name!r} on {len(broken):,} of {len(raw_results):,} rows, "
-                f"the first is row {broken[0]}; the model is damaged, or its training diverged"
-            )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -11,7 +11,7 @@ from kerasbert.console.output import note
 from kerasbert.data.dataset import Dataset, labels_of
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, RawResult
-from kerasbert.processors.base import check_finite
+from kerasbert.processors.labelled_outputs import LabelledOutputs, labelled_outputs
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.serving import ServingMixin
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from kerasbert.text import Tokenizer
 
 Report = Callable[[int, int], None]
-
-
-class LabelledOutputs(NamedTuple):
-    """A task's outputs on labelled examples, in the order of the arguments of `Processor.metrics`."""
-
-    y: Any
-    examples: list
-    features: Features
-    raw_results: list[RawResult]
 
 
 class InferenceMixin(ServingMixin):
@@ -91,10 +82,15 @@ class InferenceMixin(ServingMixin):
             f"note: {features.truncated} of {len(examples)} {processor.truncated_items} are too long for {self.sequence_length} tokens "
             "and were truncated"
         )
-        if features.truncated and line not in self._notes:  # one note is enough for all epochs
+        if features.truncated:
+            self._note_once(line)
+        return examples, features
+
+    def _note_once(self, line: str) -> None:
+        """Print a note that was not printed before: one is enough for all epochs."""
+        if line not in self._notes:
             self._notes.add(line)
             note(line)
-        return examples, features
 
     def raw_results(self, features: Features, batch_size: int = 32, report: Report | None = None) -> list[RawResult]:
         """Compute the raw result of each row, in the order of the rows.
@@ -196,17 +192,14 @@ class InferenceMixin(ServingMixin):
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None
     ) -> LabelledOutputs:
         """Compute what metrics and other comparisons with labels need. Arguments and errors are those of `score`."""
-        examples, features = self._examples(x, scoring=True)
-        y = labels_of(x, y)
-        if y is None and not self.processor.self_supervised:
-            raise KerasBertError("expected labels to score predictions by, received none; pass them as y")
-        for line in self.processor.notes_on_labels(y, examples):
-            if line not in self._notes:
-                self._notes.add(line)
-                note(line)
-        raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
-        check_finite(raw_results)
-        return LabelledOutputs(y, examples, features, raw_results)
+        rows = task_inputs.rows_in_batch(batch_size)
+        return labelled_outputs(
+            self.processor,
+            labels_of(x, y),
+            lambda: self._examples(x, scoring=True),
+            lambda _, features: self.raw_results(features, rows, report),
+            self._note_once,
+        )
 
     def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
         """Choose the settings of predictions that a task tunes on dev data, such as a threshold.

@@ -14,8 +14,8 @@ from kerasbert.heads.head import Head
 from kerasbert.layers.blocks.heads import ReplacedTokenHead
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
 from kerasbert.processors import Features
+from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.pretraining import PretrainingPairs, ReplacedTokens
-from kerasbert.tasks.inference import LabelledOutputs
 from kerasbert.tasks.inputs import is_packed
 from kerasbert.tasks.pretraining_task import PretrainingObjective, PretrainingTask, masked_words
 from kerasbert.text import Tokenizer

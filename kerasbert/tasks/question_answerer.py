@@ -11,10 +11,11 @@ from kerasbert.data.dataset import examples_of, labels_of
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.gold_answers import right_answers
+from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.question_answering import QuestionAnswering
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.inference import LabelledOutputs, Report
+from kerasbert.tasks.inference import Report
 from kerasbert.text import Tokenizer
 
 _SETTINGS = ("stride", "longest_answer", "n_best", "no_answer", "no_answer_threshold", "unit")  # of the processor

@@ -11,8 +11,8 @@ from kerasbert.training.recommended import MOST_EPOCHS, recommended_for
 
 if TYPE_CHECKING:
     from kerasbert.processors import Processor
+    from kerasbert.processors.labelled_outputs import LabelledOutputs
     from kerasbert.tasks.base import Task
-    from kerasbert.tasks.inference import LabelledOutputs
     from kerasbert.training.distillation import Distiller
 
 _ERRORS = 2.0  # standard errors above chance, from which on a result counts as better

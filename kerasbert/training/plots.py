@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kerasbert.processors import Processor
-    from kerasbert.tasks.inference import LabelledOutputs
+    from kerasbert.processors.labelled_outputs import LabelledOutputs
 
 _MAX_CLASSES = 30
 

@@ -22,8 +22,8 @@ from kerasbert.training.state import add_metric_sums, file_digest, read_state, r
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
+    from kerasbert.processors.labelled_outputs import LabelledOutputs
     from kerasbert.tasks.base import Task
-    from kerasbert.tasks.inference import LabelledOutputs
     from kerasbert.training.distillation import Distiller
 
 _SECONDS_BETWEEN_UPDATES = 0.25

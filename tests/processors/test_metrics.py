@@ -8,7 +8,7 @@ import sklearn.metrics
 
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor, metrics
-from kerasbert.processors.base import check_finite
+from kerasbert.processors.labelled_outputs import check_finite
 
 CASES = range(300)
 
