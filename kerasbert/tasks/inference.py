@@ -11,6 +11,7 @@ from kerasbert.console.output import note
 from kerasbert.data.dataset import Dataset, labels_of
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import Features, Processor, RawResult
+from kerasbert.processors.base import Inputs
 from kerasbert.processors.labelled_outputs import LabelledOutputs, labelled_outputs
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.forks import check_not_forked
@@ -103,10 +104,9 @@ class InferenceMixin(ServingMixin):
         Returns:
             One dict for each row, of arrays by output name without padding; see `Processor.raw_result`.
         """
-        data, order = task_inputs.batches(self, features, batch_size=batch_size, inputs_only=True)
         done = 0
         raw_results: list[RawResult] = [{}] * len(features)
-        for (inputs, *_), index in zip(data, order, strict=True):
+        for index, inputs in task_inputs.packed_batches(self, features, batch_size):
             for row, raw_result in zip(index, self._raw_results_of(inputs, features, index), strict=True):
                 raw_results[row] = raw_result
             done += len(index)
@@ -114,7 +114,7 @@ class InferenceMixin(ServingMixin):
                 report(done, len(features))
         return raw_results
 
-    def _raw_results_of(self, inputs: dict[str, tf.Tensor], features: Features, index: np.ndarray) -> list[RawResult]:
+    def _raw_results_of(self, inputs: Inputs, features: Features, index: np.ndarray) -> list[RawResult]:
         """Compute the raw results of one batch.
 
         Args:
@@ -220,6 +220,6 @@ class InferenceMixin(ServingMixin):
         return examples, features
 
 
-def _flat(inputs: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+def _flat(inputs: Inputs) -> dict[str, tf.Tensor]:
     """Reshape `(rows, group, length)` to `(rows * group, length)`, as `serve` and the exported file take them."""
     return {name: tf.reshape(values, (-1, tf.shape(values)[-1])) for name, values in inputs.items()}

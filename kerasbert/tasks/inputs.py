@@ -12,6 +12,7 @@ from kerasbert.data.batching import LengthBatches, padded_length
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors.arrays import as_finite_numbers
+from kerasbert.processors.base import Inputs
 from kerasbert.processors.features import IGNORED, Features, TokenLists
 
 _KERAS_SEQUENCES = {
@@ -196,6 +197,23 @@ def batches(
     signature = tuple(spec for spec in (inputs_spec, labels_spec, weights_spec) if spec is not None)
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
     return prefetched(dataset.apply(tf.data.experimental.assert_cardinality(len(order)))), order
+
+
+def packed_batches(task: keras.Model, features: Features, batch_size: int) -> Iterator[tuple[np.ndarray, Inputs]]:
+    """Yield batches for inference, the longest rows first. A pipeline of tf.data would leave its traces in memory.
+
+    Args:
+        task: The task that reads them.
+        features: The rows.
+        batch_size: Rows in a batch.
+
+    Yields:
+        The numbers of the rows in a batch, and their packed inputs.
+    """
+    for index in LengthBatches(features.lengths, batch_size):
+        longest = int(features.lengths[index].max())
+        length = padded_length(longest, task.sequence_length, few=few_lengths(task))
+        yield index, features.pack(index, length, task.config.pad_token_id)
 
 
 def few_lengths(task: keras.Model) -> bool:
