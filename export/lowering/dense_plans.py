@@ -5,8 +5,8 @@ from typing import TypeAlias
 from kerasbert.compression.quantization.policy_checks import check_both_sides, unserved_layers
 from kerasbert.export.passes.context import DensePlan
 from kerasbert.export.passes.quantize import digest
-from kerasbert.layers.blocks.attention import SelfAttention
 from kerasbert.layers.blocks.heads import MaskedLMHead
+from kerasbert.layers.blocks.transformer_block import SelfAttention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.traversal import dense_layers, sublayers
 from kerasbert.tasks.base import Task

@@ -12,7 +12,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.targets import Target
 from kerasbert.export.lowering.tracing import copy_equalizers, fold_attention_scale
-from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import sublayers

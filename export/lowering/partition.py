@@ -19,11 +19,11 @@ from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.model_parts import BIAS, HIDDEN
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.blocks.attention import INTEGER_MASK
 from kerasbert.layers.blocks.decomposed_attention import in_eight_bits
 from kerasbert.layers.lowering.options import LoweringOptions
 from kerasbert.layers.quantization.activation_quantizers import StaticFakeQuant
 from kerasbert.layers.quantization.edges import output_quantizer
+from kerasbert.layers.quantization.padding import INTEGER_MASK
 from kerasbert.memory import release
 from kerasbert.tasks.base import Task
 

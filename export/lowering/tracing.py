@@ -13,7 +13,7 @@ from kerasbert.export.lowering.targets import Target
 from kerasbert.export.lowering.text_inputs import text_function
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import LoweringOptions, lowered, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers

@@ -1,16 +1,16 @@
 """ALBERT: Lan et al. 2019, "ALBERT: A Lite BERT for Self-supervised Learning of Language Representations"."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.layer_groups import block_calls
 from kerasbert.files.record import setting
 from kerasbert.layers.blocks.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.quantization.factory import LayerFactory
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,6 @@ class AlbertConfig(EncoderConfig):
     def blocks(self) -> int:
         return self.num_hidden_groups * self.inner_group_num
 
-    @property
-    def blocks_per_layer(self) -> int:
-        return self.inner_group_num
-
-    def with_layers(self, layers: Sequence[int]) -> Self:
-        return replace(super().with_layers(layers), num_hidden_groups=len({self.group(layer) for layer in layers}))
-
-    def group(self, layer: int) -> int:
-        return layer * self.num_hidden_groups // self.num_hidden_layers
-
 
 @keras.utils.register_keras_serializable("kerasbert")
 class AlbertEncoder(Encoder):
@@ -84,6 +74,7 @@ class AlbertEncoder(Encoder):
 
     config_class = AlbertConfig
     config: AlbertConfig
+    embeddings_class = FactorizedEmbeddings
 
-    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
-        return FactorizedEmbeddings(make, self.config.embedding_size)
+    def stack(self) -> Sequence[keras.layers.Layer]:
+        return [self.layers[block] for block in block_calls(self.config, range(self.config.num_hidden_layers))]

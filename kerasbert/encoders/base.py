@@ -9,14 +9,13 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
 from kerasbert.ids import check_ids
-from kerasbert.layers.blocks.attention import attention_bias
 from kerasbert.layers.blocks.embeddings import Embeddings
-from kerasbert.layers.blocks.transformer_block import TransformerBlock
+from kerasbert.layers.blocks.transformer_block import TransformerBlock, attention_bias
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.lowering.options import lowering_options
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
 from kerasbert.layers.quantization.connections import connect_quantizers, each_call, unscaled
 from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.quantization.padding import integer_attention_bias
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
 
 
@@ -43,7 +42,7 @@ class EncoderOutput(NamedTuple):
 
 
 class Encoder(keras.layers.Layer):
-    """Token ids to vectors. An architecture overrides `make_embeddings`, `make_block`, and `stack`, the order of the calls.
+    """Token ids to vectors. An architecture names its layers, and overrides `stack`, the order of the calls, where blocks are shared.
 
     Args:
         config: The sizes.
@@ -53,6 +52,12 @@ class Encoder(keras.layers.Layer):
         layer_mix: Whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
         cut: Sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.PrunedSizes.to_dict`, or None.
         kwargs (Any): Arguments of `keras.layers.Layer`.
+
+    Attributes:
+        embeddings_class: The layer from ids and token types (B, S) to (B, S, H).
+        block_class: The block: (B, S, H), bias (B, 1, 1, S) -> (B, S, H), attention probabilities (B, N, S, S).
+        pooler_activation: The activation of the pooler.
+        pooler_is_trained: Whether the pooler has weights. Otherwise `pooled` is the vector of the first token.
 
     Raises:
         KerasBertError: When `adapters` is below 1 or `cut` does not fit the config.
@@ -67,10 +72,12 @@ class Encoder(keras.layers.Layer):
 
     config_class: type[EncoderConfig]
     config: EncoderConfig
+    embeddings_class: Any = Embeddings
+    block_class: Any = TransformerBlock
+    pooler_activation = staticmethod(tf.tanh)
+    pooler_is_trained = True
     layer_mix: keras.layers.Layer | None
     sequence_source: tuple
-    pooler_activation = staticmethod(tf.tanh)
-    pooler_is_trained = True  # False: `pooled` is the vector of the first token
 
     def __init__(
         self, config: EncoderConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
@@ -78,21 +85,21 @@ class Encoder(keras.layers.Layer):
     ):  # fmt: skip
         super().__init__(**{"name": "encoder", **kwargs})
         self.config, self.policy, self.pools, self.adapters = config, policy, pooler, adapters
-        make = LayerFactory(config, policy)
         self.cut = self.layer_mix = self.pooler = None
-        sizes: list[dict[str, Any]] = [{}] * config.blocks
+        blocks = [config.block_options(i) for i in range(config.blocks)]
         if cut is not None:
             from kerasbert.encoders.pruned_sizes import PrunedSizes
 
             self.cut = PrunedSizes.read(cut, config)
-            sizes = self.cut.of_blocks(config)
-        self.embeddings = self.make_embeddings(make.at("embeddings"))
-        self.layers = [self.make_block(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]
+            blocks = self.cut.of_blocks(config)
+        make = LayerFactory(config, policy)
+        self.embeddings = self.embeddings_class(make.at("embeddings"))
+        self.layers = [self.block_class(make.at(f"layers.{i}"), **options) for i, options in enumerate(blocks)]
         if adapters is not None or layer_mix:
             from kerasbert.encoders.extensions import extend_encoder
 
             extend_encoder(self, adapters, layer_mix)
-        self.final_norm = make.norm("final_norm") if config.block_form(0).pre_norm else None
+        self.final_norm = make.norm("final_norm") if config.block_options(0).get("pre_norm") else None
         if pooler and self.pooler_is_trained:
             activation = self.pooler_activation
             fixed_range = TANH_RANGE if activation is tf.tanh else None
@@ -103,33 +110,9 @@ class Encoder(keras.layers.Layer):
             )
         connect_quantizers(self)
 
-    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
-        """Make the layer from ids and token types (B, S) to (B, S, H).
-
-        Args:
-            make: Makes layers under the config and the policy.
-
-        Returns:
-            The layer.
-        """
-        return Embeddings(make)
-
-    def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
-        """Make a block: (B, S, H) -> (B, S, H), attention probabilities (B, N, S, S).
-
-        Args:
-            make: Makes layers under the config and the policy.
-            sizes: `heads` and `intermediate` of a pruned block.
-
-        Returns:
-            The layer.
-        """
-        return TransformerBlock(make, **sizes)
-
     def stack(self) -> Sequence[keras.layers.Layer]:
         """Return the blocks in the order of their calls."""
-        size, groups = self.config.blocks_per_layer, map(self.config.group, range(self.config.num_hidden_layers))
-        return [block for group in groups for block in self.layers[group * size : (group + 1) * size]]
+        return self.layers
 
     def call(
         self, inputs: Inputs, training: bool | None = None, output_hidden_states: bool = False,
@@ -169,8 +152,8 @@ class Encoder(keras.layers.Layer):
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
         capture("attention_mask", attention_mask)
-        bias = attention_bias(attention_mask, lowering_options().mask_constant, bool(integer_part(self.policy)))
-        return self.embeddings(input_ids, token_type_ids, training=training), bias
+        bias = attention_bias if integer_part(self.policy) is None else integer_attention_bias
+        return self.embeddings(input_ids, token_type_ids, training=training), bias(attention_mask)
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Pool by the first token: (B, S, H) -> (B, H).
@@ -207,7 +190,7 @@ class Encoder(keras.layers.Layer):
     @property
     def options(self) -> dict[str, int | bool | dict]:
         """Those of `adapters`, `layer_mix` and `cut` that this encoder has, JSON-able."""
-        cut = None if self.cut is None else self.cut.to_dict()
+        cut = self.cut and self.cut.to_dict()
         options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None, "cut": cut}
         return {name: value for name, value in options.items() if value}
 

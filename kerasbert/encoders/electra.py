@@ -11,7 +11,6 @@ from kerasbert.files.record import setting
 from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.blocks.factorized_embeddings import FactorizedEmbeddings
 from kerasbert.layers.config import gelu
-from kerasbert.layers.quantization.factory import LayerFactory
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,6 @@ class ElectraEncoder(Encoder):
     config: ElectraConfig
     pooler_activation = staticmethod(gelu)
 
-    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
-        if self.config.embedding_size == self.config.hidden_size:
-            return Embeddings(make)
-        return FactorizedEmbeddings(make, self.config.embedding_size)
+    @property
+    def embeddings_class(self) -> type[Embeddings]:
+        return Embeddings if self.config.embedding_size == self.config.hidden_size else FactorizedEmbeddings

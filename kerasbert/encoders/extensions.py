@@ -1,6 +1,6 @@
 """Options that add layers to an encoder: adapters and a mix of its hidden states."""
 
-from typing import TYPE_CHECKING
+import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.blocks.adapters import Adapter, insert_adapters
@@ -8,13 +8,10 @@ from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.layers.scalar_mix import ScalarMix
 from kerasbert.layers.traversal import sublayers
 
-if TYPE_CHECKING:
-    from kerasbert.encoders.base import Encoder
-
 _LAYERS = {"adapters": Adapter, "layer_mix": ScalarMix}
 
 
-def extend_encoder(encoder: "Encoder", adapters: int | None, layer_mix: bool) -> None:
+def extend_encoder(encoder: keras.layers.Layer, adapters: int | None, layer_mix: bool) -> None:
     """Add adapters and a mix of hidden states to an encoder whose blocks are made.
 
     Args:
@@ -36,7 +33,7 @@ def extend_encoder(encoder: "Encoder", adapters: int | None, layer_mix: bool) ->
         encoder.layer_mix = ScalarMix(1 + len(encoder.stack()))
 
 
-def added_variables(encoder: "Encoder") -> dict[str, list[str]]:
+def added_variables(encoder: keras.layers.Layer) -> dict[str, list[str]]:
     """Return the paths of the variables that no Hugging Face checkpoint has, by the option that added them."""
     paths = {id(variable): path for path, variable in encoder.variables_by_path().items()}
     added = {

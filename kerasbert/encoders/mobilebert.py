@@ -1,7 +1,7 @@
 """MobileBERT: Sun et al. 2020, "MobileBERT: a Compact Task-Agnostic BERT for Resource-Limited Devices"."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import tf_keras as keras
 
@@ -9,7 +9,6 @@ from kerasbert.encoders.base import Encoder
 from kerasbert.files.record import setting
 from kerasbert.layers.blocks.bottleneck import BottleneckConfig, MobileBertBlock
 from kerasbert.layers.blocks.trigram_embeddings import TrigramEmbeddings
-from kerasbert.layers.quantization.factory import LayerFactory
 
 
 @dataclass(frozen=True)
@@ -76,16 +75,9 @@ class MobileBertEncoder(Encoder):
 
     config_class = MobileBertConfig
     config: MobileBertConfig
+    embeddings_class = TrigramEmbeddings
+    block_class = MobileBertBlock
 
     @property
     def pooler_is_trained(self) -> bool:
         return self.config.classifier_activation
-
-    def make_embeddings(self, make: LayerFactory) -> keras.layers.Layer:
-        config = self.config
-        return TrigramEmbeddings(
-            make, config.embedding_size, trigram=config.trigram_input, norm=config.normalization_type
-        )
-
-    def make_block(self, make: LayerFactory, **sizes: Any) -> keras.layers.Layer:
-        return MobileBertBlock(self.config, make, **sizes)

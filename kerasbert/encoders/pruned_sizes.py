@@ -7,8 +7,7 @@ from typing import Any, Self
 import tf_keras as keras
 
 from kerasbert.files.record import Record, setting
-from kerasbert.layers.blocks.attention import SelfAttention
-from kerasbert.layers.blocks.transformer_block import FeedForward
+from kerasbert.layers.blocks.transformer_block import FeedForward, SelfAttention
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.traversal import sublayers
 
@@ -37,7 +36,7 @@ class PrunedSizes(Record):
         sizes = cls.from_dict(values, "the cut of the encoder")
         limits = {
             "heads": (config.blocks, config.num_attention_heads),
-            "intermediate": (config.blocks * config.feed_forwards, config.intermediate_size),
+            "intermediate": (config.blocks * _networks(config), config.intermediate_size),
         }
         for name, (count, largest) in limits.items():
             given = getattr(sizes, name)
@@ -75,15 +74,20 @@ class PrunedSizes(Record):
         return {name: list(values) for name, values in super().to_dict().items()}
 
     def of_blocks(self, config: EncoderConfig) -> list[dict[str, Any]]:
-        """Return the arguments `heads` and `intermediate` of each block, without those that are the config's."""
-        networks = config.feed_forwards
-        sizes: list[dict[str, Any]] = [{} for _ in range(config.blocks)]
+        """Return the arguments of each block: those of the config, and `heads` and `intermediate` where they are pruned."""
+        networks = _networks(config)
+        sizes = [config.block_options(block) for block in range(config.blocks)]
         for block, arguments in enumerate(sizes):
             if self.heads is not None:
                 arguments["heads"] = self.heads[block]
             if self.intermediate is not None:
                 arguments["intermediate"] = self.intermediate[block * networks : (block + 1) * networks]
         return sizes
+
+
+def _networks(config: EncoderConfig) -> int:
+    """Return the number of feed-forward networks in a block."""
+    return getattr(config, "num_feedforward_networks", 1)
 
 
 def sizes_of(encoder: keras.layers.Layer, blocks: Iterable[int]) -> tuple[list[int], list[int]]:

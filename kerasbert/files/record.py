@@ -78,7 +78,9 @@ class Record:
 
     Attributes:
         aliases: Keys in the file by the names of our fields, where they differ.
+        file: The file that it is read from, for messages.
         others: What becomes of keys without a field. None: each is an error.
+        ignores_others: Whether keys without a field are ignored instead, where `strict` is not asked for.
         advice: What to do about a wrong value, for messages.
 
     Raises:
@@ -96,6 +98,8 @@ class Record:
     """
 
     aliases: ClassVar[Mapping[str, str]] = {}
+    file: ClassVar[str] = "the settings"
+    ignores_others: ClassVar[bool] = False
     others: ClassVar[KnownKeys | None] = None
     advice: ClassVar[str] = "correct it"
 
@@ -105,17 +109,18 @@ class Record:
         self.check()
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any], where: object, *, strict: bool = False) -> Self:
+    def from_dict(cls, values: Mapping[str, Any], where: object = None, *, strict: bool = False) -> Self:
         """Read a parsed JSON object or TOML table.
 
         Args:
             values: The values by key.
-            where: The file, for messages.
+            where: The file, for messages; by default `file`.
             strict: Whether a key without a field is an error in any case.
 
         Raises:
             KerasBertError: When a key is missing, refused or unknown, or a value has the wrong type or is out of range.
         """
+        where = cls.file if where is None else where
         given = cls.given(values, where, strict=strict)
         for each in dataclasses.fields(cls):
             if each.default is REQUIRED and each.default_factory is REQUIRED and each.name not in given:
@@ -140,7 +145,7 @@ class Record:
         names = {cls.key(name): name for name in rules(cls)}
         if not isinstance(values, Mapping):
             raise KerasBertError(f"{where}: expected an object of {', '.join(names)}, received {short_repr(values)}")
-        refuses = strict or cls.others is None
+        refuses = strict or (cls.others is None and not cls.ignores_others)
         if refuses:
             check_names(values, [*names, *sorted((cls.others or KnownKeys()).known)], where)
         if cls.others is not None:

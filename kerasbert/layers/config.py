@@ -1,6 +1,6 @@
 """The sizes and switches that every encoder has, under the names of Hugging Face's `config.json`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -13,24 +13,6 @@ Activation = Callable[[tf.Tensor], tf.Tensor]
 gelu = partial(tf.nn.gelu, approximate=False)  # Hendrycks & Gimpel 2016
 gelu_new = partial(tf.nn.gelu, approximate=True)  # by tanh, as in the original BERT code
 ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new, "relu": tf.nn.relu}
-
-
-@dataclass(frozen=True)
-class BlockForm:
-    """The slots of a transformer block. The defaults are those of BERT.
-
-    Attributes:
-        pre_norm: Whether norms read the inputs of attention and feed-forward network, instead of the residual sums. The encoder then has
-            a norm behind its blocks.
-        input_norm: Whether a pre-norm block has a norm before attention; an encoder whose embeddings are normalized may not need the first.
-        gated: Whether the inner activations of the feed-forward network are multiplied by a second projection (Shazeer 2020).
-        rotary_base: The base of rotary position embeddings, which take the place of the position table; None for the table.
-    """
-
-    pre_norm: bool = False
-    input_norm: bool = True
-    gated: bool = False
-    rotary_base: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +43,9 @@ class EncoderConfig(Record):
     """
 
     model_type: ClassVar[str] = ""
+    file: ClassVar[str] = "config.json"
+    ignores_others: ClassVar[bool] = True
+    has_biases: ClassVar[bool] = True  # of the Dense layers and norms between ids and the sequence
 
     vocab_size: int = setting(30522, at_least=1)
     hidden_size: int = setting(768, at_least=1)
@@ -76,24 +61,6 @@ class EncoderConfig(Record):
     layer_norm_eps: float = 1e-12
     pad_token_id: int = setting(0, at_least=0)
     tie_word_embeddings: bool = True
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any], where: object = "config.json", *, strict: bool = False) -> Self:
-        """Read a parsed `config.json`. Keys without a field are ignored.
-
-        Args:
-            values: The content of the file.
-            where: The file, for messages.
-            strict: Whether a key without a field is an error.
-
-        Returns:
-            The config.
-
-        Raises:
-            KerasBertError: When a value has the wrong type or is out of range.
-        """
-        keys = {cls.key(each.name) for each in fields(cls)}
-        return super().from_dict({key: values[key] for key in values if strict or key in keys}, where, strict=strict)
 
     def to_dict(self) -> dict[str, Any]:
         return {"model_type": self.model_type, **super().to_dict()}
@@ -126,51 +93,18 @@ class EncoderConfig(Record):
         """Width that attention divides among its heads."""
         return self.hidden_size
 
-    has_biases: ClassVar[bool] = True  # of the Dense layers and norms between ids and the sequence
-
-    def block_form(self, layer: int) -> BlockForm:
-        """Return the slots of a block.
-
-        Args:
-            layer: The number of the block, from 0 on.
-        """
-        return BlockForm()
-
-    def group(self, layer: int) -> int:
-        """Return the group whose blocks compute a layer; by default each layer is a group.
-
-        Args:
-            layer: The number of the layer, from 0 on.
-        """
-        return layer
-
-    @property
-    def blocks_per_layer(self) -> int:
-        """Number of blocks in a group."""
-        return 1
-
-    def with_layers(self, layers: Sequence[int]) -> Self:
-        """Return the config of an encoder with some of the layers.
-
-        Args:
-            layers: Their numbers in ascending order.
-        """
-        return replace(self, num_hidden_layers=len(layers))
-
-    @property
-    def masked_lm_form(self) -> tuple[int, str, int]:
-        """Width and activation of the masked-LM head in checkpoints, and the channels that its decoder has beside the token embeddings."""
-        return getattr(self, "embedding_size", self.hidden_size), self.hidden_act, 0
-
     @property
     def blocks(self) -> int:
         """Number of blocks with weights of their own."""
         return self.num_hidden_layers
 
-    @property
-    def feed_forwards(self) -> int:
-        """Number of feed-forward networks in a block."""
-        return 1
+    def block_options(self, layer: int) -> dict[str, Any]:
+        """Return the arguments of a block that differ from BERT's, see `TransformerBlock`.
+
+        Args:
+            layer: The number of the block, from 0 on.
+        """
+        return {}
 
     def check(self) -> None:
         self.expect(self.pad_token_id < self.vocab_size, "pad_token_id", f"from 0 to {self.vocab_size - 1}")

@@ -34,6 +34,14 @@ class EmbeddingTable(keras.layers.Layer):
         """Return the whole table (rows, width) as the file holds it."""
         return tf.convert_to_tensor(self.table)
 
-    def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
-        """Return `length` rows from row `first` on, in float: a graph holds them as a constant of their own."""
-        return tf.cast(self.table[first : first + length], self.compute_dtype or tf.float32)
+    def positions(self, ids: tf.Tensor, offset: int) -> tf.Tensor:
+        """Return the rows of the positions of ids (B, S), from row `offset` on: (S, width), (1, S, width) or (B, S, width)."""
+        lowering = lowering_options()
+        if lowering.positions == "gather":
+            ones = tf.ones_like(ids)
+            return self(tf.cumsum(ones, axis=1) - ones + offset)
+        rows = self.table[
+            offset : offset + (ids.shape[1] or tf.shape(ids)[1])
+        ]  # in float: a constant of its own in a graph
+        rows = self.served_rows(tf.cast(rows, self.compute_dtype or tf.float32))
+        return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

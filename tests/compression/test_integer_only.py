@@ -10,10 +10,10 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.compression import INTEGER_ONLY, quantize
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.blocks.attention import INTEGER_MASK
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.norms import make_norm
+from kerasbert.layers.quantization.padding import INTEGER_MASK
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 REWRITTEN = replace(INTEGER_ONLY, kernels=False, tables=False, activations=())

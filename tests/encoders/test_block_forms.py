@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from kerasbert.checkpoints import name_tables
 from kerasbert.checkpoints.name_map import Entry
 from kerasbert.encoders import ENCODERS
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.config import BlockForm, EncoderConfig
+from kerasbert.layers.blocks.gated_feed_forward import GatedFeedForward
+from kerasbert.layers.blocks.rotary import Rotary
+from kerasbert.layers.config import EncoderConfig
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,9 @@ class ModernConfig(EncoderConfig):
 
     rotary_base: float = 10000.0
 
-    def block_form(self, layer: int) -> BlockForm:
-        return BlockForm(pre_norm=True, input_norm=layer > 0, gated=True, rotary_base=self.rotary_base)
+    def block_options(self, layer: int) -> dict[str, Any]:
+        rotate = partial(Rotary, base=self.rotary_base)
+        return {"pre_norm": True, "input_norm": layer > 0, "feed_forward": GatedFeedForward, "rotate": rotate}
 
 
 @keras.utils.register_keras_serializable("tests")
@@ -136,5 +140,7 @@ def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
 
 
 def test_integers_alone_are_refused_before_calibration(model, tiny):
-    with pytest.raises(kb.KerasBertError, match="BERT's form .* received modern with pre_norm, gated, rotary_base"):
+    with pytest.raises(
+        kb.KerasBertError, match="BERT's form .* received modern with pre_norm, input_norm, feed_forward, rotate"
+    ):
         kb.compression.quantize(model, calibration=tiny.rows(8)[0], integer_only=True)

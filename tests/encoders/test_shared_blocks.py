@@ -6,6 +6,7 @@ import pytest
 import kerasbert as kb
 from kerasbert.compression.quantization.policies import policy_named
 from kerasbert.encoders import AlbertConfig, AlbertEncoder
+from kerasbert.encoders.layer_groups import layer_group
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
 from kerasbert.layers.traversal import dense_layers, sublayers
@@ -35,7 +36,7 @@ def test_layers_are_divided_among_groups_and_blocks():
     sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8, "embedding_size": 4, "vocab_size": 9}
     config = AlbertConfig(**sizes, num_hidden_layers=5, num_hidden_groups=2, inner_group_num=3)
     encoder = AlbertEncoder(config)
-    assert [config.group(layer) for layer in range(5)] == [0, 0, 0, 1, 1]
+    assert [layer_group(config, layer) for layer in range(5)] == [0, 0, 0, 1, 1]
     assert [encoder.layers.index(block) for block in encoder.stack()] == [0, 1, 2] * 3 + [3, 4, 5] * 2
 
 

@@ -22,7 +22,7 @@ from kerasbert.encoders import (
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
-from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import SelfAttention
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.dense import QuantizedDense
 from kerasbert.layers.traversal import dense_layers, sublayers

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.blocks.attention import attention_bias
+from kerasbert.layers.blocks.transformer_block import attention_bias
 from kerasbert.layers.config import ACTIVATIONS
 from kerasbert.layers.lowering.options import LoweringOptions, lowered
 from kerasbert.layers.norms import LayerNorm
@@ -75,5 +75,5 @@ def test_layer_norm_is_computed_in_float32():
 
 
 def test_attention_bias_is_zero_where_attended():
-    bias = attention_bias(np.array([[1, 1, 0]], np.int32), -1e4).numpy()
+    bias = attention_bias(np.array([[1, 1, 0]], np.int32)).numpy()
     np.testing.assert_array_equal(bias, [[[[0, 0, -1e4]]]])

@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.files.record import setting
-from kerasbert.layers.blocks.attention import SelfAttention
-from kerasbert.layers.blocks.transformer_block import FeedForward
+from kerasbert.layers.blocks.transformer_block import FeedForward, SelfAttention, add_residual
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
-from kerasbert.layers.quantization.edges import Edges, Residual, Tie
+from kerasbert.layers.quantization.edges import Edges, Part, Residual, residuals
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.norms import NORMS
 
@@ -42,10 +43,6 @@ class BottleneckConfig(EncoderConfig):
     @property
     def head_width(self) -> int:
         return self.true_hidden_size
-
-    @property
-    def feed_forwards(self) -> int:
-        return self.num_feedforward_networks
 
 
 class Bottleneck(keras.layers.Layer):
@@ -92,11 +89,14 @@ class ResidualFeedForward(keras.layers.Layer):
         self.sum = make.quantizer("stream", integer_only=True, residual=True)
         self.dropout = Dropout(dropout)
 
+    def part(self) -> Part:
+        """Return the network as a part of a block."""
+        network = self.feed_forward
+        return Part((network.input_quantizer,), network.output_dense, self.sum, self.norm)
+
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        fed = self.dropout(self.feed_forward(x, training=training), training=training)
-        if self.adapter is not None:
-            fed = self.adapter(fed, training=training)
-        return self.norm(self.sum(x + fed, training=training), training=training)
+        fed = self.feed_forward(x, training=training)
+        return self.norm(add_residual(x, fed, self.sum, self.dropout, self.adapter, training), training=training)
 
 
 class MobileBertBlock(keras.layers.Layer):
@@ -106,16 +106,14 @@ class MobileBertBlock(keras.layers.Layer):
     (`key_query_shared_bottleneck`), from the first one (`use_bottleneck_attention`), or from the block's input.
 
     Args:
-        config: the encoder's sizes.
         make: the factory of the layer.
         heads: number of heads of a pruned block, by default the config's.
         intermediate: inner widths of the feed-forward networks of a pruned block, by default the config's.
     """
 
-    def __init__(
-        self, config: BottleneckConfig, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int] = ()
-    ):
+    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int] = ()):
         super().__init__(name=make.name)
+        config: Any = make.config
         self._make_bottlenecks(config, make)
         self.attention = SelfAttention(
             make.at("attention"),
@@ -161,64 +159,54 @@ class MobileBertBlock(keras.layers.Layer):
         source, values = narrow if self.attends_in_bottleneck else x, None
         if self.shared_bottleneck is not None:
             source, values = self.shared_bottleneck(x, training=training), x  # (B, S, W), (B, S, H)
-        attended, probabilities = self.attention(source, bias, values, training=training)  # (B, S, W), (B, N, S, S)
-        attended = self.attention_dropout(attended, training=training)
-        if self.attention_adapter is not None:
-            attended = self.attention_adapter(attended, training=training)
-        y = self.attention_norm(
-            self.attention_sum(narrow + attended, training=training), training=training
-        )  # (B, S, W)
+        y, probabilities = self.attention(source, bias, values, training=training)  # (B, S, W), (B, N, S, S)
+        y = add_residual(narrow, y, self.attention_sum, self.attention_dropout, self.attention_adapter, training)
+        y = self.attention_norm(y, training=training)  # (B, S, W)
         for feed_forward in self.feed_forwards:
             y = feed_forward(y, training=training)  # (B, S, W)
         if self.output_dense is None:
             return y, probabilities
         wide = self.output_dense(self.output_input(y, training=training), training=training)  # (B, S, H)
-        wide = self.output_sum(x + self.output_dropout(wide, training=training), training=training)
+        wide = add_residual(x, wide, self.output_sum, self.output_dropout, None, training)
         return self.output_norm(wide, training=training), probabilities
 
     @property
     def adapter_slots(self) -> dict[str, keras.layers.Layer]:
         """The layers that hold an adapter each, by the path of the attribute in this block."""
-        last = len(self.feed_forwards) - 1
-        return {"attention_adapter": self, f"feed_forwards.{last}.adapter": self.feed_forwards[last]}
+        return {
+            "attention_adapter": self,
+            f"feed_forwards.{len(self.feed_forwards) - 1}.adapter": self.feed_forwards[-1],
+        }
 
     def input_sum(self) -> ActivationFakeQuant:
         """Return the residual sum that the block's input is added to, and whose scales it carries."""
         return self.attention_sum if self.output_dense is None else self.output_sum
 
-    def inputs(self) -> Sequence[ActivationFakeQuant]:
-        """Return the quantizers that read the block's input."""
-        inputs = [each.input_quantizer for each in (self.bottleneck, self.shared_bottleneck) if each is not None]
-        inputs += [self.attention.input_quantizer] if self.attended_bottleneck is None else []
-        return inputs + [each for each in (self.attention.value_quantizer,) if each is not None]
-
     def edges(self, before: Norm | None) -> Edges:
-        """Declare the tensors that this block shares with others, see `TransformerBlock.edges`."""
-        norms = [self.attention_norm, *(network.norm for network in self.feed_forwards)]
-        readers = [network.feed_forward.input_quantizer for network in self.feed_forwards]
-        readers += [] if self.output_dense is None else [self.output_input]
-        ties: list[Tie] = list(zip(readers, norms, strict=False))
-        if self.attended_bottleneck is not None:
-            ties = [(self.attention.input_quantizer, self.attended_bottleneck.writer()), *ties]
-        ties += [tie for network in self.feed_forwards for tie in network.feed_forward.ties]
-        last = norms[-1] if self.output_dense is None else self.output_norm
+        """Declare the tensors that this block shares with others, see `transformer_edges`."""
+        attention, attended, outer = self.attention, self.attended_bottleneck, self.input_sum()
+        # What reads the block's input, and what reads the output of each norm.
+        inputs = [each.input_quantizer for each in (self.bottleneck, self.shared_bottleneck) if each is not None]
+        inputs += [attention.input_quantizer] if attended is None else []
+        inputs += [] if attention.value_quantizer is None else [attention.value_quantizer]
+        readers = [] if attended is not self.bottleneck else [attention.input_quantizer]
+        parts = [Part(readers, attention.output_dense, self.attention_sum, self.attention_norm)]
+        parts += [network.part() for network in self.feed_forwards]
+        ties = [] if attended is None else [(attention.input_quantizer, attended.writer())]
+        ties += [(part.readers[0], previous.norm) for previous, part in pairwise(parts)]
+        ties += [tie for network in self.feed_forwards for tie in network.feed_forward.ties()]
         # A NoNorm takes no mean off, so nothing is centered. Under a LayerNorm the sums stay as they are.
-        residuals = self._residuals(before, norms) if before is not None and isinstance(last, NoNorm) else ()
-        return Edges(self.inputs(), last, ties, residuals)
-
-    def _residuals(self, before: Norm, norms: Sequence[Norm]) -> list[Residual]:
-        """Return the sums around the block, from the block before, and between its bottlenecks, from norm to norm."""
-        attention, outer = self.attention, self.input_sum()
-        entry, readers = before, self.inputs()
-        residuals = [Residual(attention.context, (attention.value,), like=outer)]
-        if self.bottleneck is not None and self.output_dense is not None:
-            entry, readers = self.bottleneck.dense, [attention.input_quantizer] if self.attends_in_bottleneck else []
-            residuals += [
-                Residual(outer, (before, self.output_dense), self.inputs(), self.output_norm),
-                Residual(self.output_input, (norms[-1],), like=outer),
+        scaled = [Residual(attention.context, (attention.value,), like=outer)]
+        last, entry = parts[-1].norm, before
+        if self.output_dense is None:
+            parts[0] = parts[0]._replace(readers=inputs)
+        else:  # sums around the block, between its bottlenecks, and from block to block
+            entry = self.bottleneck.dense
+            scaled += [
+                Residual(outer, (before, self.output_dense), inputs, self.output_norm),
+                Residual(self.output_input, (last,), like=outer),
             ]
-        residuals.append(Residual(self.attention_sum, (entry, attention.output_dense), readers, norms[0]))
-        for network, norm in zip(self.feed_forwards, norms, strict=False):
-            fed = network.feed_forward
-            residuals.append(Residual(network.sum, (norm, fed.output_dense), (fed.input_quantizer,), network.norm))
-        return residuals
+            ties.append((self.output_input, last))
+            last = self.output_norm
+        scaled += residuals(entry, parts)
+        return Edges(inputs, last, ties, scaled if before is not None and isinstance(last, NoNorm) else ())

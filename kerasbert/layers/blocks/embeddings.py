@@ -5,9 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
-from kerasbert.layers.lowering.options import lowering_options
-from kerasbert.layers.norms import LayerNorm
-from kerasbert.layers.quantization.edges import Edges, Residual
+from kerasbert.layers.quantization.edges import Edges, embedding_edges
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -31,7 +29,7 @@ class Embeddings(keras.layers.Layer):
         self.offset = config.position_offset
         self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
         self.position = self.token_type = None
-        if config.block_form(0).rotary_base is None:
+        if "rotate" not in config.block_options(0):
             self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
@@ -43,36 +41,15 @@ class Embeddings(keras.layers.Layer):
     def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.tokens(input_ids, training=training)  # (B, S, W)
         if self.position is not None:
-            x = x + self._positions(input_ids, self.position)
+            x = x + self.position.positions(input_ids, self.offset)  # (S, W), (1, S, W) or (B, S, W)
         if self.token_type is not None:
             x = self.position_sum(x, training=training) + self.token_type(token_type_ids)
         x = self.norm(self.sum(x, training=training), training=training)
         return self.dropout(x, training=training)  # (B, S, W)
 
-    @property
-    def token_writer(self) -> keras.layers.Layer:
-        """The layer that writes the token embeddings (B, S, W)."""
-        return self.word
-
     def edges(self) -> Edges:
-        """Declare the tensors that the blocks read."""
-        same_width = self.position is not None and self.word.table.shape[1] == self.position.table.shape[1]
-        centers = isinstance(self.norm, LayerNorm)
-        writers = [each for each in (self.position, self.token_type, self.token_writer) if each is not None]
-        scales = self.sum.equalized and same_width or not centers
-        residuals = (Residual(self.sum, writers, norm=self.norm),) if scales else ()
-        return Edges((), self.norm, residuals=residuals)
+        return embedding_edges(self, self.word)
 
     def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
         """Look tokens up: (B, S) -> (B, S, W)."""
         return self.word(input_ids)
-
-    def _positions(self, input_ids: tf.Tensor, table: EmbeddingTable) -> tf.Tensor:
-        """Position embeddings: (S, W), (1, S, W) or (B, S, W)."""
-        lowering = lowering_options()
-        if lowering.positions == "gather":
-            ones = tf.ones_like(input_ids)
-            return table(tf.cumsum(ones, axis=1) - ones + self.offset)
-        length = input_ids.shape[1] or tf.shape(input_ids)[1]
-        rows = table.slice(self.offset, length)
-        return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

@@ -11,12 +11,11 @@ class FactorizedEmbeddings(Embeddings):
     """Narrow embeddings and a Dense layer to the hidden size (Lan et al. 2019, section 3.1): ids (B, S) -> (B, S, H).
 
     Args:
-        make: the factory of the layer.
-        width: the width of the tables, E.
+        make: the factory of the layer. The tables have the config's `embedding_size`, E.
     """
 
-    def __init__(self, make: LayerFactory, width: int):
-        super().__init__(make, width=width)
+    def __init__(self, make: LayerFactory):
+        super().__init__(make, width=make.config.embedding_size)
         self.projection_quantizer = make.quantizer("projection.input")
         self.projection = make.dense(
             "projection", make.config.hidden_size, self.projection_quantizer, prevent_bias_folding=True

@@ -77,5 +77,10 @@ class ReplacedTokenHead(keras.layers.Layer):
 
 
 def masked_lm_head(config: EncoderConfig, policy: QuantizationPolicy | None) -> MaskedLMHead:
-    """Make the masked language model head of an architecture's checkpoints."""
-    return MaskedLMHead(config, policy, *config.masked_lm_form)
+    """Make the masked language model head of an architecture's checkpoints.
+
+    A config whose head is no other than BERT's needs no `masked_lm_form`: width, activation, and the channels of its decoder beside the
+    token embeddings.
+    """
+    bert = getattr(config, "embedding_size", config.hidden_size), config.hidden_act, 0
+    return MaskedLMHead(config, policy, *getattr(config, "masked_lm_form", bert))

@@ -1,17 +1,92 @@
-"""The transformer block and its feed-forward network."""
+"""The transformer block: multi-head self-attention and a feed-forward network."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.capture import capture
+from kerasbert.layers.blocks.decomposed_attention import decomposed_attention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
+from kerasbert.layers.lowering.options import leading, lowering_options
 from kerasbert.layers.norms import Norm
-from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
-from kerasbert.layers.quantization.edges import Edges, Residual, Tie
+from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, ActivationFakeQuant
+from kerasbert.layers.quantization.edges import feed_forward_ties, transformer_edges
 from kerasbert.layers.quantization.factory import LayerFactory
+from kerasbert.layers.quantization.padding import INTEGER_MASK
+
+
+class SelfAttention(keras.layers.Layer):
+    """Scaled dot-product attention in N heads of size D, with its output projection (Vaswani et al. 2017).
+
+    (B, S, H), bias (B, 1, 1, S) -> context (B, S, W), probabilities (B, N, S, S). The softmax is computed in float32.
+
+    Args:
+        make: the factory of the layer.
+        width: W, by default the hidden size.
+        separate_values: whether values are computed from a tensor of their own (MobileBERT).
+        heads: N of a pruned layer, by default the config's.
+        rotate: makes the layer that rotates queries or keys by their positions (B, N, S, D), or None.
+    """
+
+    def __init__(
+        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None,
+        rotate: Callable[[LayerFactory], keras.layers.Layer] | None = None,
+    ):  # fmt: skip
+        super().__init__(name=make.name)
+        config, width = make.config, width or make.config.hidden_size
+        self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
+        self.scale = self.head_size**-0.5  # of the scores
+        # XNNPACK multiplies two activations in 8 bits where the zero point of the second one is 0.
+        inner, symmetric = self.heads * self.head_size, make.integer_only
+        self.input_quantizer = make.quantizer("input")
+        self.value_quantizer = make.quantizer("value_input") if separate_values else None
+        values = self.value_quantizer or self.input_quantizer
+        self.query: Dense = make.dense("query", inner, self.input_quantizer)
+        self.key: Dense = make.dense("key", inner, self.input_quantizer, symmetric=symmetric)
+        self.value: Dense = make.dense("value", inner, values, symmetric=symmetric)
+        self.rotations = [rotate(make.at(name)) for name in ("rotated_query", "rotated_key") if rotate]
+        self.scores = make.quantizer("scores", integer_only=True)
+        self.masked_scores = make.quantizer("masked_scores", integer_only=True, must_include=INTEGER_MASK)
+        self.probabilities = make.quantizer("probabilities", integer_only=True, fixed_range=SOFTMAX_RANGE)
+        self.context = make.quantizer("context")
+        self.output_dense: Dense = make.dense("output_dense", width, self.context)
+        self.dropout = Dropout(config.attention_probs_dropout_prob)
+
+    def call(
+        self, x: tf.Tensor, bias: tf.Tensor, values: tf.Tensor | None = None, training: bool | None = None
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        lowering = lowering_options()
+        x = self.input_quantizer(x, training=training)
+        values = x if self.value_quantizer is None else self.value_quantizer(values, training=training)
+        q = self.query(x, training=training)  # (B, S, N D)
+        if lowering.decomposed_attention:
+            context, probabilities = decomposed_attention(self, q, self.key(x), self.value(values), bias)
+            return self.output_dense(self.context(context)), probabilities
+        q = self._split(q if lowering.scaled_query else q * self.scale)  # (B, N, S, D)
+        k = self._split(self.key(x, training=training))
+        if self.rotations:
+            q, k = (rotate(part, training=training) for rotate, part in zip(self.rotations, (q, k), strict=True))
+        v = self._split(self.value(values, training=training))
+        capture("attention", (q, k, v))
+        scores = self.scores(tf.matmul(q, k, transpose_b=True), training=training)  # (B, N, S, S)
+        scores = self.masked_scores(scores + tf.cast(bias, q.dtype), training=training)
+        probabilities = self.probabilities(tf.nn.softmax(tf.cast(scores, tf.float32)), training=training)
+        probabilities = tf.cast(probabilities, x.dtype)
+        context = tf.matmul(self.dropout(probabilities, training=training), v)  # (B, N, S, D)
+        context = tf.reshape(tf.transpose(context, (0, 2, 1, 3)), (*leading(x), self.heads * self.head_size))
+        return self.output_dense(self.context(context, training=training), training=training), probabilities
+
+    def _split(self, x: tf.Tensor) -> tf.Tensor:
+        """(B, S, N D) -> (B, N, S, D)."""
+        return tf.transpose(tf.reshape(x, (*leading(x), self.heads, self.head_size)), (0, 2, 1, 3))
+
+
+def attention_bias(attention_mask: tf.Tensor) -> tf.Tensor:
+    """Turn a mask (B, S) into a bias of scores (B, 1, 1, S): 0 for 1, a large negative number for 0."""
+    attended = tf.expand_dims(tf.expand_dims(attention_mask, 1), 1)  # while it is small and integer: one partition less
+    return (1.0 - tf.cast(attended, tf.float32)) * lowering_options().mask_constant
 
 
 class FeedForward(keras.layers.Layer):
@@ -21,83 +96,81 @@ class FeedForward(keras.layers.Layer):
         make: the factory of the layer.
         width: W, by default the hidden size.
         intermediate: I of a pruned layer, by default the config's.
-        gated: whether the activations are multiplied by a second projection, the gate.
     """
 
-    def __init__(
-        self, make: LayerFactory, width: int | None = None, intermediate: int | None = None, gated: bool = False
-    ):
+    ties = feed_forward_ties
+
+    def __init__(self, make: LayerFactory, width: int | None = None, intermediate: int | None = None):
         super().__init__(name=make.name)
         config, inner = make.config, intermediate or make.config.intermediate_size
         self.input_quantizer = make.quantizer("input")
         self.intermediate: Dense = make.dense("intermediate", inner, self.input_quantizer, activation=config.activation)
-        self.gate: Dense | None = make.dense("gate", inner, self.input_quantizer) if gated else None
         self.hidden = make.quantizer("hidden")
         self.output_dense: Dense = make.dense("output_dense", width or config.hidden_size, self.hidden)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        x = self.input_quantizer(x, training=training)
-        y = self.intermediate(x, training=training)  # (B, S, I)
-        if self.gate is not None:
-            y = y * self.gate(x, training=training)
+        y = self.activated(self.input_quantizer(x, training=training), training)  # (B, S, I)
         return self.output_dense(self.hidden(y, training=training), training=training)  # (B, S, W)
 
-    @property
-    def inner_layers(self) -> Sequence[Dense]:
-        """The layers of inner width."""
-        return [self.intermediate] if self.gate is None else [self.intermediate, self.gate]
+    def activated(self, x: tf.Tensor, training: bool | None) -> tf.Tensor:
+        """Compute the inner activations: (B, S, W) -> (B, S, I)."""
+        return self.intermediate(x, training=training)
 
-    @property
-    def ties(self) -> Sequence[Tie]:
-        """The range before a ReLU, which starts at 0, and the range after it: training would move them apart."""
-        has_relu = self.intermediate.activation is tf.nn.relu and self.gate is None
-        return [(self.hidden, self.intermediate)] if has_relu else []
+
+def add_residual(
+    x: tf.Tensor, y: tf.Tensor, total: ActivationFakeQuant, dropout: Dropout, adapter: keras.layers.Layer | None,
+    training: bool | None,
+) -> tf.Tensor:  # fmt: skip
+    """Add the result y of a part of a block to its input x, both (B, S, W), behind dropout and the part's adapter."""
+    y = dropout(y, training=training)
+    y = y if adapter is None else adapter(y, training=training)
+    return total(x + y, training=training)
 
 
 class TransformerBlock(keras.layers.Layer):
     """Transformer block (Vaswani et al. 2017): (B, S, H), bias (B, 1, 1, S) -> (B, S, H), probabilities (B, N, S, S).
 
-    The config's `block_form` fills its slots: the place of the norms, the gate and rotary positions.
-
     Args:
-        make: the factory of the layer, at `layers.` and the number of the block.
+        make: the factory of the layer.
         heads: number of heads of a pruned block, by default the config's.
         intermediate: width of the feed-forward network of a pruned block, by default the config's.
+        pre_norm: whether norms read the inputs of attention and feed-forward network, instead of the residual sums.
+        input_norm: whether there is a norm for attention; without the first, a pre-norm block reads normalized embeddings.
+        feed_forward: the class of the feed-forward network, such as `GatedFeedForward`.
+        rotate: see `SelfAttention`.
     """
 
-    attention_norm: Norm | None
+    edges = transformer_edges
 
-    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,)):
+    def __init__(
+        self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,), *,
+        pre_norm: bool = False, input_norm: bool = True, feed_forward: type[FeedForward] = FeedForward,
+        rotate: Callable[[LayerFactory], keras.layers.Layer] | None = None,
+    ):  # fmt: skip
         super().__init__(name=make.name)
-        self.form = form = make.config.block_form(int(make.path.rpartition(".")[2]))
-        self.attention = SelfAttention(make.at("attention"), heads=heads, rotary_base=form.rotary_base)
-        self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`, like the other one
+        self.pre_norm = pre_norm
+        self.attention = SelfAttention(make.at("attention"), heads=heads, rotate=rotate)
         self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
-        self.attention_norm = make.norm("attention_norm") if form.input_norm else None
-        self.feed_forward = FeedForward(make.at("feed_forward"), intermediate=intermediate[0], gated=form.gated)
-        self.feed_forward_adapter: keras.layers.Layer | None = None
+        self.attention_norm: Norm | None = make.norm("attention_norm") if input_norm else None
+        self.feed_forward = feed_forward(make.at("feed_forward"), intermediate=intermediate[0])
         self.feed_forward_sum = make.quantizer("feed_forward_stream", integer_only=True, residual=True)
         self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
         self.dropout = Dropout(make.config.hidden_dropout_prob)
+        self.attention_adapter = self.feed_forward_adapter = None  # set by `insert_adapters`
 
     def call(self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
-        y = self._norm(self.attention_norm, x, True, training)
-        attended, probabilities = self.attention(y, bias, training=training)  # (B, S, H), (B, N, S, S)
-        attended = self.dropout(attended, training=training)
-        if self.attention_adapter is not None:
-            attended = self.attention_adapter(attended, training=training)
-        x = self.attention_sum(x + attended, training=training)
-        x = self._norm(self.attention_norm, x, False, training)  # (B, S, H)
-        y = self._norm(self.feed_forward_norm, x, True, training)
-        fed = self.dropout(self.feed_forward(y, training=training), training=training)  # (B, S, I) -> (B, S, H)
-        if self.feed_forward_adapter is not None:
-            fed = self.feed_forward_adapter(fed, training=training)
-        x = self.feed_forward_sum(x + fed, training=training)
-        return self._norm(self.feed_forward_norm, x, False, training), probabilities
+        before, after = self.pre_norm, not self.pre_norm  # where norms are applied
+        y = self._norm(self.attention_norm, x, before, training)
+        y, probabilities = self.attention(y, bias, training=training)  # (B, S, H), (B, N, S, S)
+        x = add_residual(x, y, self.attention_sum, self.dropout, self.attention_adapter, training)
+        x = self._norm(self.attention_norm, x, after, training)  # (B, S, H)
+        y = self._norm(self.feed_forward_norm, x, before, training)
+        y = self.feed_forward(y, training=training)  # (B, S, I) -> (B, S, H)
+        x = add_residual(x, y, self.feed_forward_sum, self.dropout, self.feed_forward_adapter, training)
+        return self._norm(self.feed_forward_norm, x, after, training), probabilities
 
-    def _norm(self, norm: Norm | None, x: tf.Tensor, before: bool, training: bool | None) -> tf.Tensor:
-        """Apply a norm before or behind a part of the block, whichever is its place."""
-        return norm(x, training=training) if norm is not None and before == self.form.pre_norm else x
+    def _norm(self, norm: Norm | None, x: tf.Tensor, here: bool, training: bool | None) -> tf.Tensor:
+        return norm(x, training=training) if here and norm is not None else x
 
     @property
     def adapter_slots(self) -> dict[str, keras.layers.Layer]:
@@ -107,30 +180,3 @@ class TransformerBlock(keras.layers.Layer):
     def input_sum(self) -> ActivationFakeQuant:
         """Return the residual sum that the block's input is added to, and whose scales it carries."""
         return self.attention_sum
-
-    def edges(self, before: Norm | None) -> Edges:
-        """Declare the tensors that this block shares with others.
-
-        Args:
-            before: the norm that writes the block's input for this block alone, and in its scales; None for another layer.
-        """
-        attention, fed = self.attention, self.feed_forward
-        if self.form.pre_norm:  # refused for integer-only models, so that there are no ranges to tie
-            return Edges((), self.feed_forward_sum, fed.ties)
-        first = Residual(
-            self.attention_sum,
-            (before, attention.output_dense),
-            (attention.input_quantizer,),
-            self.attention_norm,
-            before,
-        )
-        second = Residual(
-            self.feed_forward_sum, (self.attention_norm, fed.output_dense), (fed.input_quantizer,),
-            self.feed_forward_norm, self.attention_norm,
-        )  # fmt: skip
-        return Edges(
-            inputs=(attention.input_quantizer,),
-            output=self.feed_forward_norm,
-            ties=((fed.input_quantizer, self.attention_norm), *fed.ties),
-            residuals=(first, second) if before is not None else (second,),
-        )

@@ -1,10 +1,12 @@
 """Embeddings of MobileBERT."""
 
+from typing import Any
+
 import tensorflow as tf
-import tf_keras as keras
 
 from kerasbert.layers.blocks.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.blocks.embeddings import Embeddings
+from kerasbert.layers.quantization.edges import Edges, embedding_edges
 from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
 from kerasbert.layers.quantization.factory import LayerFactory
 
@@ -13,26 +15,23 @@ class TrigramEmbeddings(Embeddings):
     """A narrow token table, three neighbouring tokens side by side, and a Dense layer to the hidden size (Sun et al. 2020, section 4).
 
     Args:
-        make: the factory of the layer.
-        width: the width of the token table, E.
-        trigram: False reads each token alone.
-        norm: `layer_norm` or `no_norm`.
+        make: the factory of the layer. The token table has the config's `embedding_size`, E.
     """
 
-    def __init__(self, make: LayerFactory, width: int, *, trigram: bool, norm: str):
-        super().__init__(make, token_width=width, norm=norm, epsilon=MOBILEBERT_EPSILON)
-        self.trigram, self.transformation = trigram, None
-        hidden = make.config.hidden_size
-        if trigram or width != hidden:
+    def __init__(self, make: LayerFactory):
+        config: Any = make.config
+        width, hidden = config.embedding_size, config.hidden_size
+        super().__init__(make, token_width=width, norm=config.normalization_type, epsilon=MOBILEBERT_EPSILON)
+        self.trigram, self.transformation = config.trigram_input, None  # without trigrams each token is read alone
+        if self.trigram or width != hidden:
             # Rows side by side lie on the grid of the table.
             shares_grid = make.integer_only and isinstance(self.word, QuantizedEmbeddingTable) and self.word.quantized
             quantizer = make.quantizer("transformation.input", table_bound=self.word.largest if shares_grid else None)
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 
-    @property
-    def token_writer(self) -> keras.layers.Layer:
-        return self.word if self.transformation is None else self.transformation
+    def edges(self) -> Edges:
+        return embedding_edges(self, self.word if self.transformation is None else self.transformation)
 
     def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
         x = self.word(input_ids)  # (B, S, E)

@@ -7,7 +7,6 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, share_range
 from kerasbert.layers.quantization.edges import Edges, output_quantizer
@@ -37,7 +36,11 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         edges[id(block)] = block.edges(before if alone else None)
         before = edges[id(block)].output
     if integer_part(encoder.policy) is not None:
-        _check_form(encoder.config)
+        if others := encoder.config.block_options(0):
+            raise KerasBertError(
+                f"expected blocks of BERT's form for an integer-only policy, received {encoder.config.model_type} with "
+                f"{', '.join(others)}; quantize without integer_only"
+            )
         _equalize(encoder.embeddings, embedded)
         for block in encoder.layers:
             _equalize(block, edges[id(block)])
@@ -45,18 +48,10 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         for quantizer in sublayers(block, ActivationFakeQuant) if call else ():
             quantizer.set_num_calls(call + 1)
     encoder.sequence_source = _tie(embedded, edges, calls)
+    if encoder.final_norm is not None:
+        encoder.sequence_source = output_quantizer(encoder.final_norm), 0
     if encoder.pooler is not None:
         tie_sequence(encoder, encoder.pooler_quantizer)
-
-
-def _check_form(config: EncoderConfig) -> None:
-    form = config.block_form(0)
-    parts = {"pre_norm": form.pre_norm, "gated": form.gated, "rotary_base": form.rotary_base is not None}
-    if others := [name for name, differs in parts.items() if differs]:
-        raise KerasBertError(
-            f"expected blocks of BERT's form for an integer-only policy, received {config.model_type} with {', '.join(others)}; quantize "
-            "without integer_only"
-        )
 
 
 def _tie(embedded: Edges, edges: dict[int, Edges], calls: Iterable[keras.layers.Layer]) -> Source:
@@ -103,7 +98,7 @@ def _equalize(layer: keras.layers.Layer, declared: Edges) -> None:
         if residual.like is not None:
             total.equalized = total.residual = residual.like.equalized
         if centers:
-            total.mean_offset = _constant_mean(residual.skip)
+            total.mean_offset = _constant_mean(residual.writers[0])
         else:
             total.peak_ceiling = NO_NORM_CEILING
         for reader in residual.readers:
@@ -114,9 +109,9 @@ def _equalize(layer: keras.layers.Layer, declared: Edges) -> None:
             residual.norm.read_from(total)
 
 
-def _constant_mean(norm: Norm | None) -> Callable:
-    """Return a function that returns the mean of every vector that a norm writes; 0 where there is none."""
-    return (lambda: 0.0) if norm is None else (lambda: tf.reduce_mean(norm.beta))
+def _constant_mean(writer: keras.layers.Layer) -> Callable:
+    """Return a function that returns the mean of every vector that a norm writes; 0 for a table, whose rows are centered."""
+    return (lambda: tf.reduce_mean(writer.beta)) if isinstance(writer, Norm) else (lambda: 0.0)
 
 
 def unscaled(x: tf.Tensor, residual: ActivationFakeQuant) -> tf.Tensor:

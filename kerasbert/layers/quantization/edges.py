@@ -1,12 +1,16 @@
-"""What a layer declares about its tensors: which are read unchanged, and which are sums of residuals. `connections` reads it."""
+"""What a layer declares about its tensors: which are read unchanged, and which are sums of residuals. `connections` reads it.
 
-from collections.abc import Sequence
+The declarations of BERT's layers are here, and those of other architectures beside their layers.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.norms import Norm
+from kerasbert.layers.norms import LayerNorm, Norm
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
 
 Tie = tuple[ActivationFakeQuant, Any]  # a quantizer, and the layer whose output it reads
@@ -18,10 +22,9 @@ class Residual:
 
     Attributes:
         sum: The quantizer of the sum.
-        writers: The layers whose results are added. They write in the scales of the sum.
+        writers: The layers whose results are added, that of the block's input first. They write in the scales of the sum.
         readers: The quantizers that read the summand which is no result of the block, and so carry the scales.
         norm: The norm that reads the sum and undoes the scales; None where a Dense layer reads it.
-        skip: The norm that wrote that summand: its mean is a constant, which others leave out. None: no summand has a mean.
         like: The sum with which a tensor between two Dense layers is scaled; None for a sum, which the policy decides.
     """
 
@@ -29,7 +32,6 @@ class Residual:
     writers: Sequence[Any]
     readers: Sequence[ActivationFakeQuant] = ()
     norm: Norm | None = None
-    skip: Norm | None = None
     like: ActivationFakeQuant | None = None
 
 
@@ -52,3 +54,69 @@ class Edges(NamedTuple):
 def output_quantizer(layer: keras.layers.Layer) -> ActivationFakeQuant | None:
     """Return the quantizer that writes a layer's output; None where that stays in float."""
     return layer if isinstance(layer, ActivationFakeQuant) else getattr(layer, "output_quantizer", None)
+
+
+class Part(NamedTuple):
+    """A part of a block, whose result is added to its input. Together they are a chain: each reads what the one before has written.
+
+    Attributes:
+        readers: The quantizers that read the part's input.
+        dense: The layer that writes its result.
+        sum: The quantizer of input and result.
+        norm: The norm of the part: behind the sum, or before the part in a pre-norm block.
+    """
+
+    readers: Sequence[ActivationFakeQuant]
+    dense: keras.layers.Layer
+    sum: ActivationFakeQuant
+    norm: Norm | None
+
+
+def residuals(source: Any, parts: Iterable[Part]) -> list[Residual]:
+    """Return the sums of a chain of parts with norms behind them.
+
+    Args:
+        source: The layer that writes the input of the first part.
+        parts: The parts, in the order of their calls.
+    """
+    found = []
+    for part in parts:
+        found.append(Residual(part.sum, (source, part.dense), part.readers, part.norm))
+        source = part.norm
+    return found
+
+
+def transformer_edges(block: keras.layers.Layer, before: Norm | None) -> Edges:
+    """Declare the tensors that a transformer block shares with others.
+
+    Args:
+        block: The block.
+        before: The norm that writes the block's input for this block alone, and in its scales; None for another layer.
+    """
+    attention, fed = block.attention, block.feed_forward
+    first = Part((attention.input_quantizer,), attention.output_dense, block.attention_sum, block.attention_norm)
+    second = Part((fed.input_quantizer,), fed.output_dense, block.feed_forward_sum, block.feed_forward_norm)
+    if block.pre_norm:  # the sums go on unchanged from block to block: no norm takes their mean and scales off
+        ties = [(part.readers[0], part.norm) for part in (first, second) if part.norm is not None]
+        return Edges(() if first.norm else first.readers, second.sum, (*ties, *fed.ties()))
+    scaled = residuals(before, (first, second))[0 if before is not None else 1 :]
+    return Edges(first.readers, second.norm, ((fed.input_quantizer, first.norm), *fed.ties()), scaled)
+
+
+def feed_forward_ties(network: keras.layers.Layer) -> Sequence[Tie]:
+    """Declare the range before a ReLU, which starts at 0, and the range after it: training would move them apart."""
+    return [(network.hidden, network.intermediate)] if network.intermediate.activation is tf.nn.relu else []
+
+
+def embedding_edges(embeddings: keras.layers.Layer, words: keras.layers.Layer) -> Edges:
+    """Declare the tensors of embeddings that the blocks read.
+
+    Args:
+        embeddings: The embeddings.
+        words: The layer that writes the token embeddings (B, S, W).
+    """
+    position, total = embeddings.position, embeddings.sum
+    same_width = position is not None and embeddings.word.table.shape[1] == position.table.shape[1]
+    scales = total.equalized and same_width or not isinstance(embeddings.norm, LayerNorm)
+    writers = [each for each in (position, embeddings.token_type, words) if each is not None]
+    return Edges((), embeddings.norm, residuals=(Residual(total, writers, norm=embeddings.norm),) if scales else ())

@@ -49,9 +49,6 @@ class QuantizedEmbeddingTable(EmbeddingTable):
         """Return the whole table (rows, width) before it is quantized."""
         return self._for_residual(tf.convert_to_tensor(self.table))
 
-    def slice(self, first: int, length: int | tf.Tensor) -> tf.Tensor:
-        return self.served_rows(super().slice(first, length))
-
     def rounded(self, rows: tf.Tensor) -> tf.Tensor:
         """Round rows (..., width) to the table's int8 grid."""
         return table_fake_quant(rows, self.largest())

@@ -14,7 +14,8 @@ from kerasbert.export.measurement.inspection import inspect
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite import metadata
 from kerasbert.export.tflite.model import decode, encode, operator_kinds
-from kerasbert.layers.blocks.attention import INTEGER_MASK, SelfAttention
+from kerasbert.layers.blocks.transformer_block import SelfAttention
+from kerasbert.layers.quantization.padding import INTEGER_MASK
 from kerasbert.layers.traversal import dense_layers, sublayers
 
 INTEGERS = {"INT8", "INT32"}

@@ -18,7 +18,7 @@ from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.tflite.graph_editor import GraphEditor
 from kerasbert.export.tflite.model import decode, encode
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.layers.blocks.attention import SelfAttention
+from kerasbert.layers.blocks.transformer_block import SelfAttention
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import dense_layers, sublayers
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from kerasbert.layers.blocks.attention import INTEGER_MASK
 from kerasbert.layers.blocks.decomposed_attention import (
     context_by_sums,
     in_eight_bits,
@@ -12,6 +11,7 @@ from kerasbert.layers.blocks.decomposed_attention import (
     logistic_softmax,
     scores_by_sums,
 )
+from kerasbert.layers.quantization.padding import INTEGER_MASK
 
 LENGTH, WIDTH, HEADS = 6, 8, 2
 

@@ -120,7 +120,7 @@ def test_table_fake_quant_uses_one_grid_for_the_whole_table():
     layer = make_embedding_table(20, 8, STATIC, "word", "zeros")
     layer.table.assign(table)
     np.testing.assert_allclose(layer(np.array([[7, 0]])), expected[[[7, 0]]], atol=1e-5)
-    np.testing.assert_allclose(layer.slice(2, 4), expected[2:6], atol=1e-5)
+    np.testing.assert_allclose(layer.positions(np.zeros((1, 4)), 2), expected[2:6], atol=1e-5)
     np.testing.assert_allclose(layer.served_table(), expected, atol=1e-5)
     plain = make_embedding_table(20, 8, None, "word", "zeros")
     plain.table.assign(table)

@@ -18,6 +18,7 @@ from kerasbert.compression.pruning.structured.output_similarity import OutputSim
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
 from kerasbert.data.dataset import examples_of
 from kerasbert.data.sampling import sample_evenly, spread
+from kerasbert.encoders.layer_groups import blocks_per_layer, layer_group
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.processors import Features, RawResult
@@ -156,7 +157,7 @@ class _DistinctChoices:
     def representative(self, layers: Iterable[int]) -> _Layers:
         """Return the first choice that was seen of those that call the same blocks."""
         layers = tuple(layers)
-        return self._first.setdefault(tuple(map(self.config.group, layers)), layers)
+        return self._first.setdefault(tuple(layer_group(self.config, layer) for layer in layers), layers)
 
 
 class _Trial:
@@ -164,7 +165,7 @@ class _Trial:
 
     def __init__(self, task: Task, features: Features, batch_size: int) -> None:
         self.task, self.features, self.batch_size = task, features, batch_size
-        stack, inner = list(task.encoder.stack()), task.config.blocks_per_layer
+        stack, inner = list(task.encoder.stack()), blocks_per_layer(task.config)
         self.layers = [stack[first : first + inner] for first in range(0, len(stack), inner)]
         self.head = task.with_policy(None)  # what follows the last layer
         self.head.encoder.layers = []

@@ -10,6 +10,7 @@ import tf_keras as keras
 from kerasbert.arguments import argument
 from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
+from kerasbert.encoders.layer_groups import blocks_per_layer
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.processors import Features
@@ -102,4 +103,4 @@ def similarities_on(task: Task, features: Features, batch_size: int = 32) -> np.
 
 def _layer_boundaries(config: EncoderConfig, hidden_states: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
     """The hidden states before and after each layer, of which each may be several blocks."""
-    return hidden_states[:: config.blocks_per_layer]
+    return hidden_states[:: blocks_per_layer(config)]

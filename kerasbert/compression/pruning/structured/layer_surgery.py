@@ -1,6 +1,9 @@
 """A task rebuilt with some of its layers."""
 
+from dataclasses import replace
+
 from kerasbert.compression.pruning.structured.model_surgery import rebuild_task, weights_by_path
+from kerasbert.encoders.layer_groups import blocks_per_layer, layer_group
 from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
@@ -28,7 +31,7 @@ def with_layers(task: Task, layers: list[int]) -> Task:
         if block_path in renamed:
             weights[path.replace(block_path, renamed[block_path], 1)] = value
     if task.encoder.layer_mix is not None:
-        inner = config.blocks_per_layer
+        inner = blocks_per_layer(config)
         calls = [layer * inner + i for layer in layers for i in range(inner)]
         weights["encoder.layer_mix.scores"] = old_weights["encoder.layer_mix.scores"][
             [0, *(1 + call for call in calls)]
@@ -46,13 +49,14 @@ def config_with(config: EncoderConfig, layers: list[int]) -> tuple[EncoderConfig
     Raises:
         KerasBertError: When no config describes an ALBERT with these layers.
     """
-    layer_groups = [config.group(layer) for layer in layers]
+    layer_groups = [layer_group(config, layer) for layer in layers]
     groups = sorted(set(layer_groups))
-    smaller = config.with_layers(layers)
-    if [groups[smaller.group(layer)] for layer in range(len(layers))] != layer_groups:
+    counts = {"num_hidden_layers": len(layers), "num_hidden_groups": len(groups)}
+    smaller = replace(config, **{name: count for name, count in counts.items() if hasattr(config, name)})
+    if [groups[layer_group(smaller, layer)] for layer in range(len(layers))] != layer_groups:
         raise KerasBertError(
             f"expected layers that leave each of ALBERT's {len(groups)} groups the calls that a config gives it, received {layers}; "
             "keep as many layers of each group"
         )
-    size = config.blocks_per_layer
+    size = blocks_per_layer(config)
     return smaller, [group * size + i for group in groups for i in range(size)]

@@ -7,8 +7,7 @@ import numpy as np
 
 from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.blocks.attention import SelfAttention
-from kerasbert.layers.blocks.transformer_block import FeedForward
+from kerasbert.layers.blocks.transformer_block import FeedForward, SelfAttention
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.traversal import sublayers

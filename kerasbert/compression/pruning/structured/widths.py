@@ -21,6 +21,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
 from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
 from kerasbert.encoders.pruned_sizes import PrunedSizes
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.traversal import dense_layers
 from kerasbert.tasks.base import Task
 from kerasbert.values import is_whole_number
 
@@ -81,7 +82,7 @@ def prune_feed_forward(
         kept_widths = _ranked_together(share, importance, present, multiple)
     weights = weights_by_path(task)
     for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
-        for layer in network.inner_layers:
+        for layer in (dense for dense in dense_layers(network) if dense is not network.output_dense):
             keep_outputs(weights, layer, neurons)
         keep_inputs(weights, network.output_dense, neurons)
     config, cut = PrunedSizes.of(task.config, head_counts(task), kept_widths)
