@@ -86,20 +86,20 @@ class Encoder(keras.layers.Layer):
         super().__init__(**{"name": "encoder", **kwargs})
         self.config, self.policy, self.pools, self.adapters = config, policy, pooler, adapters
         self.cut = self.layer_mix = self.pooler = None
-        blocks = [config.block_options(i) for i in range(config.blocks)]
+        sizes: list[dict[str, Any]] = [{}] * config.blocks
         if cut is not None:
             from kerasbert.encoders.pruned_sizes import PrunedSizes
 
             self.cut = PrunedSizes.read(cut, config)
-            blocks = self.cut.of_blocks(config)
+            sizes = self.cut.of_blocks(config)
         make = LayerFactory(config, policy)
         self.embeddings = self.embeddings_class(make.at("embeddings"))
-        self.layers = [self.block_class(make.at(f"layers.{i}"), **options) for i, options in enumerate(blocks)]
+        self.layers = [self.block_class(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]
         if adapters is not None or layer_mix:
             from kerasbert.encoders.extensions import extend_encoder
 
             extend_encoder(self, adapters, layer_mix)
-        self.final_norm = make.norm("final_norm") if config.block_options(0).get("pre_norm") else None
+        self.final_norm = make.norm("final_norm") if config.pre_norm else None
         if pooler and self.pooler_is_trained:
             activation = self.pooler_activation
             fixed_range = TANH_RANGE if activation is tf.tanh else None

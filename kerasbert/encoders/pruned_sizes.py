@@ -74,9 +74,9 @@ class PrunedSizes(Record):
         return {name: list(values) for name, values in super().to_dict().items()}
 
     def of_blocks(self, config: EncoderConfig) -> list[dict[str, Any]]:
-        """Return the arguments of each block: those of the config, and `heads` and `intermediate` where they are pruned."""
+        """Return the arguments `heads` and `intermediate` of each block, without those that are the config's."""
         networks = _networks(config)
-        sizes = [config.block_options(block) for block in range(config.blocks)]
+        sizes: list[dict[str, Any]] = [{} for _ in range(config.blocks)]
         for block, arguments in enumerate(sizes):
             if self.heads is not None:
                 arguments["heads"] = self.heads[block]

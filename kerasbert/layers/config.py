@@ -46,6 +46,8 @@ class EncoderConfig(Record):
     file: ClassVar[str] = "config.json"
     ignores_others: ClassVar[bool] = True
     has_biases: ClassVar[bool] = True  # of the Dense layers and norms between ids and the sequence
+    has_position_table: ClassVar[bool] = True
+    pre_norm: ClassVar[bool] = False  # whether a norm follows the blocks
 
     vocab_size: int = setting(30522, at_least=1)
     hidden_size: int = setting(768, at_least=1)
@@ -97,14 +99,6 @@ class EncoderConfig(Record):
     def blocks(self) -> int:
         """Number of blocks with weights of their own."""
         return self.num_hidden_layers
-
-    def block_options(self, layer: int) -> dict[str, Any]:
-        """Return the arguments of a block that differ from BERT's, see `TransformerBlock`.
-
-        Args:
-            layer: The number of the block, from 0 on.
-        """
-        return {}
 
     def check(self) -> None:
         self.expect(self.pad_token_id < self.vocab_size, "pad_token_id", f"from 0 to {self.vocab_size - 1}")

@@ -2,8 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from kerasbert.checkpoints import name_tables
 from kerasbert.checkpoints.name_map import Entry
 from kerasbert.encoders import ENCODERS
 from kerasbert.encoders.base import Encoder
-from kerasbert.layers.blocks.gated_feed_forward import GatedFeedForward
-from kerasbert.layers.blocks.rotary import Rotary
+from kerasbert.layers.blocks.slotted_block import BlockForm, SlottedBlock
 from kerasbert.layers.config import EncoderConfig
 
 
@@ -25,17 +23,19 @@ class ModernConfig(EncoderConfig):
     model_type: ClassVar[str] = "modern"
     type_vocab_size: ClassVar[int] = 0
     has_biases: ClassVar[bool] = False
+    has_position_table: ClassVar[bool] = False
+    pre_norm: ClassVar[bool] = True
 
     rotary_base: float = 10000.0
 
-    def block_options(self, layer: int) -> dict[str, Any]:
-        rotate = partial(Rotary, base=self.rotary_base)
-        return {"pre_norm": True, "input_norm": layer > 0, "feed_forward": GatedFeedForward, "rotate": rotate}
+    def block_form(self, layer: int) -> BlockForm:
+        return BlockForm(input_norm=layer > 0, gated=True, rotary_base=self.rotary_base)
 
 
 @keras.utils.register_keras_serializable("tests")
 class ModernEncoder(Encoder):
     config_class = ModernConfig
+    block_class = SlottedBlock
 
 
 def _entries(config: ModernConfig) -> list[Entry]:
@@ -140,7 +140,5 @@ def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
 
 
 def test_integers_alone_are_refused_before_calibration(model, tiny):
-    with pytest.raises(
-        kb.KerasBertError, match="BERT's form .* received modern with pre_norm, input_norm, feed_forward, rotate"
-    ):
+    with pytest.raises(kb.KerasBertError, match="BERT's form .* received BlockForm.input_norm=False, .* of modern"):
         kb.compression.quantize(model, calibration=tiny.rows(8)[0], integer_only=True)

@@ -29,7 +29,7 @@ class Embeddings(keras.layers.Layer):
         self.offset = config.position_offset
         self.word: EmbeddingTable = make.table("word", config.vocab_size, token_width or width)
         self.position = self.token_type = None
-        if "rotate" not in config.block_options(0):
+        if config.has_position_table:
             self.position = make.table("position", config.max_position_embeddings, width, integer_only=True)
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)

@@ -1,6 +1,7 @@
 """The transformer block: multi-head self-attention and a feed-forward network."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
@@ -10,7 +11,6 @@ from kerasbert.layers.blocks.decomposed_attention import decomposed_attention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import leading, lowering_options
-from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, ActivationFakeQuant
 from kerasbert.layers.quantization.edges import feed_forward_ties, transformer_edges
 from kerasbert.layers.quantization.factory import LayerFactory
@@ -27,13 +27,11 @@ class SelfAttention(keras.layers.Layer):
         width: W, by default the hidden size.
         separate_values: whether values are computed from a tensor of their own (MobileBERT).
         heads: N of a pruned layer, by default the config's.
-        rotate: makes the layer that rotates queries or keys by their positions (B, N, S, D), or None.
     """
 
     def __init__(
-        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None,
-        rotate: Callable[[LayerFactory], keras.layers.Layer] | None = None,
-    ):  # fmt: skip
+        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None
+    ):
         super().__init__(name=make.name)
         config, width = make.config, width or make.config.hidden_size
         self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
@@ -46,7 +44,6 @@ class SelfAttention(keras.layers.Layer):
         self.query: Dense = make.dense("query", inner, self.input_quantizer)
         self.key: Dense = make.dense("key", inner, self.input_quantizer, symmetric=symmetric)
         self.value: Dense = make.dense("value", inner, values, symmetric=symmetric)
-        self.rotations = [rotate(make.at(name)) for name in ("rotated_query", "rotated_key") if rotate]
         self.scores = make.quantizer("scores", integer_only=True)
         self.masked_scores = make.quantizer("masked_scores", integer_only=True, must_include=INTEGER_MASK)
         self.probabilities = make.quantizer("probabilities", integer_only=True, fixed_range=SOFTMAX_RANGE)
@@ -64,10 +61,8 @@ class SelfAttention(keras.layers.Layer):
         if lowering.decomposed_attention:
             context, probabilities = decomposed_attention(self, q, self.key(x), self.value(values), bias)
             return self.output_dense(self.context(context)), probabilities
-        q = self._split(q if lowering.scaled_query else q * self.scale)  # (B, N, S, D)
-        k = self._split(self.key(x, training=training))
-        if self.rotations:
-            q, k = (rotate(part, training=training) for rotate, part in zip(self.rotations, (q, k), strict=True))
+        q = self.positioned(self._split(q if lowering.scaled_query else q * self.scale))  # (B, N, S, D)
+        k = self.positioned(self._split(self.key(x, training=training)))
         v = self._split(self.value(values, training=training))
         capture("attention", (q, k, v))
         scores = self.scores(tf.matmul(q, k, transpose_b=True), training=training)  # (B, N, S, S)
@@ -77,6 +72,10 @@ class SelfAttention(keras.layers.Layer):
         context = tf.matmul(self.dropout(probabilities, training=training), v)  # (B, N, S, D)
         context = tf.reshape(tf.transpose(context, (0, 2, 1, 3)), (*leading(x), self.heads * self.head_size))
         return self.output_dense(self.context(context, training=training), training=training), probabilities
+
+    def positioned(self, x: tf.Tensor) -> tf.Tensor:
+        """Give queries or keys (B, N, S, D) their positions; those of BERT are in the embeddings."""
+        return x
 
     def _split(self, x: tf.Tensor) -> tf.Tensor:
         """(B, S, N D) -> (B, N, S, D)."""
@@ -134,43 +133,33 @@ class TransformerBlock(keras.layers.Layer):
         make: the factory of the layer.
         heads: number of heads of a pruned block, by default the config's.
         intermediate: width of the feed-forward network of a pruned block, by default the config's.
-        pre_norm: whether norms read the inputs of attention and feed-forward network, instead of the residual sums.
-        input_norm: whether there is a norm for attention; without the first, a pre-norm block reads normalized embeddings.
-        feed_forward: the class of the feed-forward network, such as `GatedFeedForward`.
-        rotate: see `SelfAttention`.
+        attention: the class of the attention layer.
+        feed_forward: the class of the feed-forward network.
     """
 
     edges = transformer_edges
 
     def __init__(
-        self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,), *,
-        pre_norm: bool = False, input_norm: bool = True, feed_forward: type[FeedForward] = FeedForward,
-        rotate: Callable[[LayerFactory], keras.layers.Layer] | None = None,
+        self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,),
+        attention: Callable[..., SelfAttention] = SelfAttention, feed_forward: type[FeedForward] = FeedForward,
     ):  # fmt: skip
         super().__init__(name=make.name)
-        self.pre_norm = pre_norm
-        self.attention = SelfAttention(make.at("attention"), heads=heads, rotate=rotate)
+        self.attention = attention(make.at("attention"), heads=heads)
         self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
-        self.attention_norm: Norm | None = make.norm("attention_norm") if input_norm else None
+        self.attention_norm: Any = make.norm("attention_norm")
         self.feed_forward = feed_forward(make.at("feed_forward"), intermediate=intermediate[0])
         self.feed_forward_sum = make.quantizer("feed_forward_stream", integer_only=True, residual=True)
-        self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
+        self.feed_forward_norm = make.norm("feed_forward_norm")
         self.dropout = Dropout(make.config.hidden_dropout_prob)
         self.attention_adapter = self.feed_forward_adapter = None  # set by `insert_adapters`
 
     def call(self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
-        before, after = self.pre_norm, not self.pre_norm  # where norms are applied
-        y = self._norm(self.attention_norm, x, before, training)
-        y, probabilities = self.attention(y, bias, training=training)  # (B, S, H), (B, N, S, S)
+        y, probabilities = self.attention(x, bias, training=training)  # (B, S, H), (B, N, S, S)
         x = add_residual(x, y, self.attention_sum, self.dropout, self.attention_adapter, training)
-        x = self._norm(self.attention_norm, x, after, training)  # (B, S, H)
-        y = self._norm(self.feed_forward_norm, x, before, training)
-        y = self.feed_forward(y, training=training)  # (B, S, I) -> (B, S, H)
+        x = self.attention_norm(x, training=training)  # (B, S, H)
+        y = self.feed_forward(x, training=training)  # (B, S, I) -> (B, S, H)
         x = add_residual(x, y, self.feed_forward_sum, self.dropout, self.feed_forward_adapter, training)
-        return self._norm(self.feed_forward_norm, x, after, training), probabilities
-
-    def _norm(self, norm: Norm | None, x: tf.Tensor, here: bool, training: bool | None) -> tf.Tensor:
-        return norm(x, training=training) if here and norm is not None else x
+        return self.feed_forward_norm(x, training=training), probabilities
 
     @property
     def adapter_slots(self) -> dict[str, keras.layers.Layer]:

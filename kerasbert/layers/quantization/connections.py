@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.errors import KerasBertError
 from kerasbert.layers.norms import LayerNorm, Norm, per_channel
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant, share_range
 from kerasbert.layers.quantization.edges import Edges, output_quantizer
@@ -36,11 +35,6 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         edges[id(block)] = block.edges(before if alone else None)
         before = edges[id(block)].output
     if integer_part(encoder.policy) is not None:
-        if others := encoder.config.block_options(0):
-            raise KerasBertError(
-                f"expected blocks of BERT's form for an integer-only policy, received {encoder.config.model_type} with "
-                f"{', '.join(others)}; quantize without integer_only"
-            )
         _equalize(encoder.embeddings, embedded)
         for block in encoder.layers:
             _equalize(block, edges[id(block)])
@@ -48,8 +42,6 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         for quantizer in sublayers(block, ActivationFakeQuant) if call else ():
             quantizer.set_num_calls(call + 1)
     encoder.sequence_source = _tie(embedded, edges, calls)
-    if encoder.final_norm is not None:
-        encoder.sequence_source = output_quantizer(encoder.final_norm), 0
     if encoder.pooler is not None:
         tie_sequence(encoder, encoder.pooler_quantizer)
 

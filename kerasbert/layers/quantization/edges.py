@@ -63,13 +63,13 @@ class Part(NamedTuple):
         readers: The quantizers that read the part's input.
         dense: The layer that writes its result.
         sum: The quantizer of input and result.
-        norm: The norm of the part: behind the sum, or before the part in a pre-norm block.
+        norm: The norm that reads the sum.
     """
 
     readers: Sequence[ActivationFakeQuant]
     dense: keras.layers.Layer
     sum: ActivationFakeQuant
-    norm: Norm | None
+    norm: Norm
 
 
 def residuals(source: Any, parts: Iterable[Part]) -> list[Residual]:
@@ -96,9 +96,6 @@ def transformer_edges(block: keras.layers.Layer, before: Norm | None) -> Edges:
     attention, fed = block.attention, block.feed_forward
     first = Part((attention.input_quantizer,), attention.output_dense, block.attention_sum, block.attention_norm)
     second = Part((fed.input_quantizer,), fed.output_dense, block.feed_forward_sum, block.feed_forward_norm)
-    if block.pre_norm:  # the sums go on unchanged from block to block: no norm takes their mean and scales off
-        ties = [(part.readers[0], part.norm) for part in (first, second) if part.norm is not None]
-        return Edges(() if first.norm else first.readers, second.sum, (*ties, *fed.ties()))
     scaled = residuals(before, (first, second))[0 if before is not None else 1 :]
     return Edges(first.readers, second.norm, ((fed.input_quantizer, first.norm), *fed.ties()), scaled)
 
