@@ -49,7 +49,7 @@ def insert_adapters(encoder: keras.layers.Layer, size: int) -> None:
     config = encoder.config
     for number, block in enumerate(encoder.layers):
         make = LayerFactory(config, encoder.policy, f"layers.{number}")
-        for path, layer in block.adapter_slots.items():
+        for path, layer in block.adapter_slots().items():
             setattr(layer, path.rpartition(".")[2], Adapter(make.at(path), config.head_width, size))
 
 

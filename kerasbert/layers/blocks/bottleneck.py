@@ -170,9 +170,8 @@ class MobileBertBlock(keras.layers.Layer):
         wide = add_residual(x, wide, self.output_sum, self.output_dropout, None, training)
         return self.output_norm(wide, training=training), probabilities
 
-    @property
     def adapter_slots(self) -> dict[str, keras.layers.Layer]:
-        """The layers that hold an adapter each, by the path of the attribute in this block."""
+        """Return the layers that hold an adapter each, by the path of the attribute in this block."""
         return {
             "attention_adapter": self,
             f"feed_forwards.{len(self.feed_forwards) - 1}.adapter": self.feed_forwards[-1],

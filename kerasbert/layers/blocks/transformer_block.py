@@ -161,9 +161,8 @@ class TransformerBlock(keras.layers.Layer):
         x = add_residual(x, y, self.feed_forward_sum, self.dropout, self.feed_forward_adapter, training)
         return self.feed_forward_norm(x, training=training), probabilities
 
-    @property
     def adapter_slots(self) -> dict[str, keras.layers.Layer]:
-        """The layers that hold an adapter each, by the path of the attribute in this block."""
+        """Return the layers that hold an adapter each, by the path of the attribute in this block."""
         return {"attention_adapter": self, "feed_forward_adapter": self}
 
     def input_sum(self) -> ActivationFakeQuant:
