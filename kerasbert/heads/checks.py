@@ -14,6 +14,7 @@ import tf_keras as keras
 from kerasbert.console.strictness import note_once
 from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.errors import KerasBertError
+from kerasbert.heads.exportable import missing_operator
 from kerasbert.heads.tracked import tracked_layers
 
 _ROWS, _LENGTH, _SHORT = 2, 7, 4  # of the example that a head is called on; the second row is padded
@@ -53,7 +54,12 @@ def failure(name: str, expected: str, error: BaseException, advice: str = "corre
 
 
 def findings(
-    head: Callable, layer: keras.layers.Layer, name: str, encoder: Encoder, shape: tuple[int | None, ...]
+    head: Callable,
+    layer: keras.layers.Layer,
+    name: str,
+    encoder: Encoder,
+    shape: tuple[int | None, ...],
+    known: Findings | None = None,
 ) -> Findings:
     """Call a head on random outputs of its encoder, which makes its weights, and check it.
 
@@ -63,6 +69,7 @@ def findings(
         name: The head's name, for messages.
         encoder: The encoder, whose sizes the example has.
         shape: The shape of its output; None for the batch and the length.
+        known: The findings of the same head on an encoder of the same sizes: a copy needs no further check.
 
     Raises:
         KerasBertError: When the head fails, returns another shape, changes a state of Python, or cannot be a part of a graph.
@@ -78,6 +85,8 @@ def findings(
             raise
         raise failure(name, "a head that can be called on the encoder's outputs", error, advice) from error
     _check_output(first, name, shape)
+    if known is not None:
+        return known
     before = _state(layer)
     second = head(encoded, mask, training=False)
     if (changed := _changed(before, _state(layer))) or not _same(first, second):
@@ -87,7 +96,7 @@ def findings(
             + "; a graph does the Python part once: keep state in weights, and randomness in layers such as Dropout"
         )
     found = _traced(head, layer, name, encoded, mask, first)
-    _note_padding(head, name, encoded, mask, first, per_token=len(shape) == 3)
+    _check_other_sizes(head, name, encoded, mask, first, per_token=len(shape) == 3)
     return found
 
 
@@ -134,15 +143,17 @@ def _state(layer: keras.layers.Layer) -> dict[str, str]:
     known = vars(keras.layers.Layer())
     for each in layer._flatten_layers():
         function = getattr(each, "_function", None) or type(each).call
-        if not (type(each).__module__ or "").startswith(("tf_keras", "keras")):
+        if not _is_of_a_library(type(each)):
             own = {name: value for name, value in vars(each).items() if name not in known}
             values |= {f"self.{name}": value for name, value in own.items()}
-        if isinstance(function, types.FunctionType) and not (function.__module__ or "").startswith(
-            ("tf_keras", "keras")
-        ):
+        if isinstance(function, types.FunctionType) and not _is_of_a_library(function):
             used = inspect.getclosurevars(function)
             values |= {**used.globals, **used.nonlocals}
     return {name: repr(value)[:10_000] for name, value in values.items() if isinstance(value, _PLAIN)}
+
+
+def _is_of_a_library(code: Any) -> bool:
+    return (code.__module__ or "").partition(".")[0] in ("tf_keras", "keras", "kerasbert")
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -185,6 +196,10 @@ def _traced(
         raise KerasBertError(
             f"head {name!r}: expected weights that its class or function makes, received {strangers[0]!r} from outside, which copies of "
             "the model would share; make it in a function of `outputs`"
+        )
+    if operator := missing_operator(call, inputs, concrete, layer):
+        raise KerasBertError(
+            f"head {name!r}: expected operators that a .tflite file has, received {operator}; use others, or compute it before the model"
         )
     return _reached(concrete, sorted(specs), layer)
 
@@ -229,18 +244,29 @@ def _reached(concrete: Any, names: list[str], layer: keras.layers.Layer) -> Find
     return Findings(frozenset(reads), calls)
 
 
-def _note_padding(
+def _check_other_sizes(
     head: Callable, name: str, encoded: EncoderOutput, mask: tf.Tensor, padded: tf.Tensor, per_token: bool
 ) -> None:
-    """Print a note if the outputs of a row depend on its padding: the file pads to its length, and training to that of a batch."""
+    """Call a head on one row without its padding, and print a note if its outputs depend on that.
+
+    A file pads all texts to its length, and training those of a batch to the longest.
+    """
     short = EncoderOutput(
         encoded.sequence[1:, :_SHORT],
         None if encoded.pooled is None else encoded.pooled[1:],
         tuple(each[1:, :_SHORT] for each in encoded.hidden_states or ()),
         tuple(each[1:, :, :_SHORT, :_SHORT] for each in encoded.attentions or ()),
     )
-    alone = head(short, mask[1:, :_SHORT], training=False)
-    if not _same(alone, padded[1:, :_SHORT] if per_token else padded[1:]):
+    expected = padded[1:, :_SHORT] if per_token else padded[1:]
+    try:
+        alone = head(short, mask[1:, :_SHORT], training=False)
+        if alone.shape != expected.shape:
+            raise ValueError(f"shape {tuple(alone.shape)} for one row of {_SHORT} tokens")
+    except Exception as error:
+        raise failure(
+            name, "a head for any number of rows and tokens", error, "take sizes from tf.shape, and no fixed token"
+        ) from error
+    if not _same(alone, expected):
         note_once(
             f"note: head {name!r}: its outputs depend on padding, which a file has more of than training; use the mask to leave it out"
         )

@@ -1,8 +1,10 @@
 """A head of a user: built by its registered class or function, its Dense layers adopted, its weights by path."""
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import tensorflow as tf
 import tf_keras as keras
@@ -14,6 +16,9 @@ from kerasbert.heads.checks import Findings, failure, findings
 from kerasbert.heads.registry import head_named
 from kerasbert.heads.tracked import tracked_layers, tracked_variables
 from kerasbert.layers.dense import Dense
+
+# Head -> findings by its settings and the sizes of the encoder.
+_CHECKED: WeakKeyDictionary[Callable, dict[str, Findings]] = WeakKeyDictionary()
 
 
 class OwnHead(keras.layers.Layer):
@@ -46,10 +51,13 @@ class OwnHead(keras.layers.Layer):
     ):
         super().__init__(name=path.replace(".", "_"))
         self.registered_name, self.per_token = name, per_token
-        self.layer = _built(head_named(name), name, outputs, settings)
+        head = head_named(name)
+        self.layer = _built(head, name, outputs, settings)
         self._takes = _arguments(self.layer.call, name)
         width = (None, None, outputs) if per_token else (None, outputs)
-        self.findings: Findings = findings(self._apply_layer, self.layer, name, encoder, tuple(width))
+        known, form = _CHECKED.setdefault(head, {}), json.dumps([dict(settings), width, *_sizes(encoder)])
+        self.findings: Findings = findings(self._apply_layer, self.layer, name, encoder, width, known.get(form))
+        known[form] = self.findings
         self._unread = []
         for place, dense in tracked_layers(self.layer):
             if type(dense) is keras.layers.Dense:
@@ -99,6 +107,11 @@ class OwnHead(keras.layers.Layer):
             for place, layer in tracked_layers(self.layer)
             if not isinstance(layer, Dense) and any(weight.shape.rank >= 2 for weight in layer._trainable_weights)
         ]
+
+
+def _sizes(encoder: Encoder) -> list[Any]:
+    """Return what the outputs of an encoder have their shapes from."""
+    return [encoder.config.hidden_size, encoder.pools, [block.attention.heads for block in encoder.stack()]]
 
 
 class _Function(keras.layers.Layer):

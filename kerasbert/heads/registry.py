@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert.arguments import shown
+from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.suggestions import nearest
@@ -19,6 +20,7 @@ DEFAULT = "default"  # the name of a task's own head
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _heads: dict[str, Callable] = {}
 _files: ContextVar[tuple[str, ...]] = ContextVar("kerasbert_head_files", default=())
+_executed_specs: ContextVar[set[str]] = ContextVar("kerasbert_executed_heads")
 
 
 def register_head(name: str, head: Callable | None = None) -> Any:
@@ -98,16 +100,22 @@ def head_named(name: str, where: str = "") -> Callable:
 
 @contextlib.contextmanager
 def requesting_heads(*specs: str | None) -> Iterator[None]:
-    """Make the heads of files known while the block runs; a file is executed when a model needs a head.
+    """Make the heads of files known while the block runs; a file is executed when a model needs a head. A note names others at the end.
 
     Args:
         specs: `FILE.py:NAME` each.
     """
-    token = _files.set(tuple(spec for spec in specs if spec is not None))
+    executed: set[str] = set()
+    files = tuple(spec for spec in specs if spec is not None)
+    tokens = _files.set(files), _executed_specs.set(executed)
     try:
         yield
+        for spec in files:
+            if spec not in executed:
+                note(f"note: --head {spec} is not used: no model that this command loads has a head of yours")
     finally:
-        _files.reset(token)
+        _files.reset(tokens[0])
+        _executed_specs.reset(tokens[1])
 
 
 def load_requested_heads() -> list[str]:
@@ -124,6 +132,7 @@ def head_of_file(spec: str) -> str:
     Raises:
         KerasBertError: When there is no such file or name, or the file fails.
     """
+    _executed_specs.get(set()).add(str(spec))
     file, separator, name = str(spec).rpartition(":")
     path = Path(file)
     if not separator or not name or path.suffix != ".py" or not path.is_file():

@@ -10,6 +10,7 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.cli import main
 from kerasbert.errors import KerasBertError
+from kerasbert.tasks.compiling import CompilingModel
 
 pytestmark = pytest.mark.one_layer
 SHARED = tf.Variable(tf.ones((8, 2)))
@@ -53,6 +54,19 @@ WRONG = {
     "rank": (lambda encoded: encoded.sequence[..., :2], r"here \(2, 2\), received one of shape \(2, 7, 2\)"),
     "width": (lambda encoded: encoded.pooled, r"here \(2, 2\), received one of shape \(2, 8\)"),
     "integers": (lambda encoded: tf.ones((2, 2), tf.int32), "received one of int32"),
+    "fixed token": (lambda encoded: encoded.sequence[:, 5, :2], "any number of rows and tokens, received InvalidArg"),
+    "fixed rows": (
+        lambda encoded: tf.reshape(encoded.sequence, (2, -1))[:, :2],
+        r"received ValueError: shape \(2, 2\)",
+    ),
+    "no operator": (
+        lambda encoded: tf.linalg.eigvalsh(tf.matmul(encoded.sequence, encoded.sequence, transpose_a=True))[:, :2],
+        "operators that a .tflite file has, received SelfAdjointEigV2; use others",
+    ),
+    "python": (
+        lambda encoded: tf.py_function(lambda x: x, [encoded.pooled[:, :2]], tf.float32),
+        "received EagerPyFunc",
+    ),
     "outside weights": (lambda encoded: encoded.pooled @ SHARED, "weights that its class or function makes"),
     "no call": (lambda: None, "a call with encoded and mask, received one with nothing"),
     "arguments": (with_texts, "TypeError: with_texts.. missing 1 required positional argument: 'width'"),
@@ -152,30 +166,67 @@ class FileHead(keras.layers.Layer):
 
 
 @pytest.fixture(scope="module")
-def files(tiny, tmp_path_factory):
-    """A file with a head, a data file, and an encoder's folder."""
+def eager():
+    """Trainings of one step, which take less time than their graphs."""
+    compiled = CompilingModel.compile
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            CompilingModel,
+            "compile",
+            lambda task, *args, **kwargs: compiled(task, *args, **{**kwargs, "run_eagerly": True}),
+        )
+        yield
+
+
+@pytest.fixture(scope="module")
+def files(tiny, eager, tmp_path_factory):
+    """A file with a head, a data file, an encoder's folder, and a model with the head that a command has trained."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "my_heads.py").write_text(HEAD_FILE)
     lines = [f"{text}\t{label}" for text, label in zip(*tiny.rows(32, seed=1), strict=True)]
     (folder / "train.tsv").write_text("\n".join(["text\tlabel", *lines]) + "\n")
     tiny.narrow().save_pretrained(folder / "encoder")
+    trains = ["train", "--model", "{}/encoder", "--new-head", "--out", "{}/model", *TRAINS]
+    assert main(command_of(folder, trains)) == 0
     return folder
 
 
-def test_commands_take_the_file_of_a_head(files, capsys):
-    head, data = ["--head", f"{files / 'my_heads.py'}:FileHead"], str(files / "train.tsv")
-    common = ["--train", data, "--dev", data, "--epochs", "1", *head]
-    model, int8, file = (str(files / name) for name in ("model", "int8", "model.tflite"))
-    assert main(["train", "--model", str(files / "encoder"), "--new-head", "--out", model, *common]) == 0
-    assert json.loads((files / "model" / "kerasbert.json").read_text())["settings"]["head"] == "file-head"
-    for command in (
-        ["quantize", model, "--out", int8, *common],
-        ["predict", model, "a good film", *head],
-        ["convert", int8, "-o", file, *head],
-    ):
-        assert main(command) == 0, capsys.readouterr().err
-    main(["validate", file, "--against", int8, "--data", data, "--rows", "8", *head])
-    assert "cpu" in capsys.readouterr().out
+TRAINS = ["--train", "{}/train.tsv", "--dev", "{}/train.tsv", "--epochs", "1"]
+DATA = ["--data", "{}/train.tsv"]
+COMMANDS = {
+    "quantize": ["{}/model", "--out", "{}/int8", *TRAINS],
+    "convert": ["{}/int8", "-o", "{}/model.tflite"],
+    "validate": ["{}/model.tflite", "--against", "{}/int8", *DATA, "--rows", "8", "--on", "cpu"],
+    "prune": ["{}/model", "--heads", "0.5", "--feed-forward", "0.5", "--out", "{}/pruned", *DATA],
+    "distill": ["--teacher", "{}/model", "--student", "{}/pruned", "--out", "{}/student", *TRAINS],
+    "evaluate": ["{}/student", *DATA],
+    "diagnose": ["{}/model", *DATA],
+    "predict": ["{}/pruned", "a good film"],
+    "benchmark": ["{}/model", "--runs", "1"],
+}
+
+
+def command_of(folder, parts):
+    return [part.format(folder) for part in [*parts, "--head", "{}/my_heads.py:FileHead"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_take_the_file_of_a_head(files, command, capsys, monkeypatch):
+    """In this order: each takes what one before it has written."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for kind in ("intra", "inter"):  # TensorFlow sets the threads of a process once
+        monkeypatch.setattr(f"tensorflow.config.threading.set_{kind}_op_parallelism_threads", lambda number: None)
+    code = main(command_of(files, [command, *COMMANDS[command]]))
+    output = capsys.readouterr()
+    assert code == 0 or command == "validate" and "cpu" in output.out, output.err
+    assert "--head" not in output.err
+    if command == "prune":
+        assert json.loads((files / "pruned" / "kerasbert.json").read_text())["settings"]["head"] == "file-head"
+
+
+def test_a_head_that_no_model_needs_is_named_in_a_note(files, capsys):
+    main(["evaluate", str(files / "encoder"), "--data", str(files / "train.tsv"), "--head", "other.py:Head"])
+    assert "note: --head other.py:Head is not used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -200,6 +251,16 @@ def test_a_folder_executes_no_code_and_says_what_to_name(files, tmp_path):
         kb.load_task(folder)
     plain = kb.TextClassifier.from_pretrained(folder, head="default", new_head=True)
     assert plain.head is None and plain.has_new_head
+
+
+def test_side_effects_of_a_head_from_a_file_are_refused_too(tiny, tmp_path):
+    from kerasbert.heads.registry import head_of_file
+
+    (tmp_path / "counting.py").write_text(
+        "calls = []\ndef counting(encoded):\n    calls.append(1)\n    return encoded.pooled[:, :2]\n"
+    )
+    with pytest.raises(KerasBertError, match="one that changes calls"):
+        tiny.narrow(head=head_of_file(f"{tmp_path / 'counting.py'}:counting"))
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def own(request, tiny, tmp_path_factory):
     else:
         task, data = tiny.classifier(head=request.param), tiny.rows(64, seed=1)
     before = {path: variable.numpy() for path, variable in task.head.own_variables().items()}
-    task.compile(kb.adamw(1e-2))
+    task.compile(kb.adamw(1e-2), run_eagerly=request.param != KINDS[0])  # tracing takes longer than the steps
     task.fit(*data, seed=0, verbose=0)
     changed = [path for path, values in before.items() if not np.array_equal(values, task.head.own_variables()[path])]
     assert changed == list(before)  # all weights of the head are trained
@@ -117,7 +117,7 @@ def test_the_file_computes_what_the_quantized_model_computes(own, tmp_path, caps
     quantizers = [dense for dense in dense_layers(int8) if dense.path.startswith("head.")]
     assert quantizers and all(dense.output_quantizer.calibrated for dense in quantizers)
     ranges = [float(quantizers[0].input_quantizer.maximum)]
-    int8.compile(kb.adamw(1e-3))
+    int8.compile(kb.adamw(1e-3), run_eagerly=task.head_name != KINDS[0])
     int8.fit(texts, labels, seed=0, verbose=0)
     assert [float(quantizers[0].input_quantizer.maximum)] != ranges  # training moves the ranges of the head
     model = kb.export.convert(int8)
@@ -135,11 +135,9 @@ def test_students_and_pruned_copies_keep_the_head(own):
     from kerasbert.training.distillation import Distiller, SoftLabels, student_from
 
     task, (texts, labels), _ = own
-    if task.head_name == "test-lstm":
-        pytest.skip("as the others, and the slowest to trace")
     smaller = prune_heads(task, heads={0: [1]})
     assert smaller.head.own_variables().keys() == task.head.own_variables().keys()
-    student = student_from(task, 1)
+    student = student_from(smaller, 1)
     np.testing.assert_array_equal(*(list(each.head.own_variables().values())[0].numpy() for each in (student, task)))
     distiller = Distiller(student, task, [SoftLabels()])
     distiller.compile(kb.adamw(1e-3), run_eagerly=True)
