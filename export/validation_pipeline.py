@@ -159,7 +159,7 @@ def _tokenized_otherwise(rows: _Rows) -> list[int]:
 
 
 def _tokens_by_example(examples: Examples) -> Iterator[list[tuple[list[int], list[int]]]]:
-    tokens, group = examples.features.token_lists, examples.group
+    tokens, group = examples.features.token_lists, examples.features.group
     for numbers in examples.features.by_example():
         lists = [row * group + k for row in numbers for k in range(group)]
         yield [(list(tokens.input_ids[i]), list(tokens.token_type_ids[i])) for i in lists]

@@ -16,7 +16,7 @@ from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import BACKENDS, Backend, select_backends
 from kerasbert.export.backends.subprocesses.probe import failure_reason
-from kerasbert.export.runtime.interpreters import describe_machine, open_file
+from kerasbert.export.runtime.interpreters import describe_machine, open_model
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.checks import (
@@ -134,7 +134,7 @@ def _validate_file(
     """Prepare reference and rows, run every backend and make the report."""
     reference = open_reference(against, threads)
     chosen_data = choose_data(file, reference, data)
-    model = open_file(file, threads, default_length=choose_length(file, reference, chosen_data))
+    model = open_model(file, threads, default_length=choose_length(file, reference, chosen_data))
     metadata = file.metadata
     if metadata is not None and model.signature is None:  # its inputs and outputs cannot be bound by our names
         return _report_unusable(file, against, _signature_check(model, 0))

@@ -4,9 +4,7 @@ import os
 from pathlib import Path
 
 from kerasbert.export.measurement.benchmarking import Benchmark, Measurement
-from kerasbert.export.reporting.report import Bars, Lines, write_html
-from kerasbert.files.atomic import atomic_file
-from kerasbert.files.own_files import REPORT, check_own, marked_json
+from kerasbert.export.reporting.report import Bars, Lines, write_html, write_json
 
 _QUANTILES = ("p50", "p90", "p99", "mean")
 
@@ -21,10 +19,7 @@ def write_benchmark(path: str | os.PathLike, benchmark: Benchmark) -> Path:
         KerasBertError: when a file is there that kerasbert did not write.
     """
     if Path(path).suffix == ".json":
-        check_own(path, REPORT, "a report")
-        with atomic_file(path) as partial:
-            partial.write_text(marked_json(REPORT, benchmark.as_dict()), encoding="utf-8")
-        return Path(path)
+        return write_json(path, benchmark)
     sections = [_latency_bars(benchmark), *_latency_by_tokens(benchmark)]
     return write_html(path, title="Latency", benchmark=benchmark, sections=sections)
 

@@ -134,8 +134,8 @@ def write_html(
     return Path(path)
 
 
-def write_json(path: str | os.PathLike, report: ValidationReport) -> Path:
-    """Write the report's `as_dict` as JSON.
+def write_json(path: str | os.PathLike, report: ValidationReport | Benchmark) -> Path:
+    """Write the `as_dict` of a validation or a benchmark as JSON.
 
     Raises:
         KerasBertError: when a file is there that kerasbert did not write.

@@ -100,27 +100,19 @@ def open_model(
     """
     settings = _checked(threads, kernels, length, default_length)
     if isinstance(path_or_bytes, ModelFile):
-        return open_file(path_or_bytes, threads, kernels, length, default_length)
-    name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
-    if not verified:
-        check_structure(*load_bytes(path_or_bytes))
-    in_memory = isinstance(path_or_bytes, bytes)
-    source = {"model_content": path_or_bytes} if in_memory else {"model_path": str(path_or_bytes)}
+        name, metadata = path_or_bytes.label, path_or_bytes.metadata
+        source: dict[str, Any] = {"model_content": path_or_bytes.content}
+    else:
+        name, metadata = check_identifier(path_or_bytes), _metadata(path_or_bytes)
+        if not verified:
+            check_structure(*load_bytes(path_or_bytes))
+        in_memory = isinstance(path_or_bytes, bytes)
+        source = {"model_content": path_or_bytes} if in_memory else {"model_path": str(path_or_bytes)}
     session = _open(source, name, metadata, *settings, default_length)
-    return behind(session, open_model(check_host(path_or_bytes), *settings)) if is_body(session) else session
-
-
-def open_file(
-    file: ModelFile,
-    threads: int = 1,
-    kernels: str = "xnnpack",
-    length: int | None = None,
-    default_length: int | None = None,
-) -> Session:
-    """Open a file that was read and verified already, as `open_model` does."""
-    settings = _checked(threads, kernels, length, default_length)
-    session = _open({"model_content": file.content}, file.label, file.metadata, *settings, default_length)
-    return behind(session, open_file(file.read_host(), *settings)) if is_body(session) else session
+    if not is_body(session):
+        return session
+    host = path_or_bytes.read_host() if isinstance(path_or_bytes, ModelFile) else check_host(path_or_bytes)
+    return behind(session, open_model(host, *settings))
 
 
 def _checked(threads: Any, kernels: Any, length: Any, default_length: Any) -> tuple[int, str, int | None]:

@@ -22,7 +22,7 @@ from kerasbert.processors import Processor
 
 __all__ = [
     "FAILED", "NOT_JUDGED", "NOT_RUN", "NO_DIFFERENCE", "PASSED", "Check", "Judgement", "Latency", "Tolerance",
-    "ValidationReport", "certainty_lines", "check_columns", "check_report_path", "check_row", "device_lines", "metric_lines",
+    "ValidationReport", "check_columns", "check_lines", "check_report_path", "check_row",
 ]  # fmt: skip
 
 
@@ -174,10 +174,7 @@ class ValidationReport:
         """Return the report as lines and a table, for `kerasbert.console.tables.render`."""
         head = f"{self.model} ({self.recipe}) against {self.against}: {self.verdict}"
         table = Table(check_columns(self.processor), [check_row(check) for check in self.checks])
-        return [
-            head, "", table, *certainty_lines(self.checks), *calibration_lines(self.checks), *device_lines(self.checks),
-            *metric_lines(self.checks), *self._changed_lines(), *self.notes,
-        ]  # fmt: skip
+        return [head, "", table, *check_lines(self.checks), *self._changed_lines(), *self.notes]
 
     def _changed_lines(self) -> list[str]:
         """Write a line about the examples with another prediction."""
@@ -236,37 +233,25 @@ def check_row(check: Check, wide: bool = False) -> tuple[str, ...]:
     )
 
 
-def certainty_lines(checks: Sequence[Check]) -> list[str]:
-    """Write a line for each check with a judgement: its bounds."""
-    return [
+def check_lines(checks: Sequence[Check]) -> list[str]:
+    """Write the lines below the table: bounds, calibration, the checks of each device, and the metrics that are not judged."""
+    lines = [
         f"{check.name}, 95 % sure: {', '.join(judgement.describe() for judgement in check.judgements)}"
         for check in checks
         if check.judgements
     ]
-
-
-def calibration_lines(checks: Sequence[Check]) -> list[str]:
-    """Write a line for each check with a calibration."""
-    return [
+    lines += [
         f"{check.name}: expected calibration error {check.calibration.model:.4f} of {check.calibration.reference:.4f}"
         for check in checks
         if check.calibration
     ]
-
-
-def device_lines(checks: Sequence[Check]) -> list[str]:
-    """Write a line for each device and arithmetic: the checks that ran there."""
     names: dict[str, list[str]] = {}
     for check in checks:
         if check.device:
             place = f"on {check.device}" + (f", in {check.arithmetic}" if check.arithmetic else "")
             names.setdefault(place, []).append(check.name)
-    return [f"{', '.join(place_names)}: {place}" for place, place_names in names.items()]
-
-
-def metric_lines(checks: Sequence[Check]) -> list[str]:
-    """Write a line for each check with further metrics. Only the first metric is judged, and has room in the table."""
-    return [
+    lines += [f"{', '.join(place_names)}: {place}" for place, place_names in names.items()]
+    return lines + [
         f"{check.name}: " + ", ".join(f"{m.name} {m.model:.4f} of {m.reference:.4f}" for m in check.metrics[1:])
         for check in checks
         if len(check.metrics) > 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from kerasbert.console.progress import Progress
 from kerasbert.export.runtime.interpreter_session import SIGNATURE
-from kerasbert.export.runtime.interpreters import open_file
+from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.runtime.process import ProcessResult
 from kerasbert.export.runtime.session import Session, each_token_list
 from kerasbert.export.tflite.arithmetic import FP32, arithmetic
@@ -119,7 +119,7 @@ class ValidationContext:
         threads = threads or self.threads
         if (kernels, threads) == (self.model.kernels, self.model.threads):
             return self.model
-        return open_file(self.file, threads, kernels, self.examples.length)
+        return open_model(self.file, threads, kernels, self.examples.length)
 
     def run(self, label: str, session: Session, rows: np.ndarray) -> tuple[list[RowOutputs], list[float]]:
         """Run rows, cut to the model's length.
@@ -138,7 +138,7 @@ class ValidationContext:
         inputs, outputs, seconds = self.examples.inputs_of(rows, session.length), [], []
         self.progress.begin(f"running {label}", len(rows), "rows")
         session.run(next(each_token_list(inputs, session.inputs)))  # packs weights, and is no measurement
-        runs = session.run_rows(each_token_list(inputs, session.inputs), self.examples.group)
+        runs = session.run_rows(each_token_list(inputs, session.inputs), self.examples.features.group)
         for done, (row, (arrays, elapsed)) in enumerate(zip(rows, runs, strict=True), start=1):
             outputs.append(self.examples.extract(arrays, row, reference=self.expected[row]))
             seconds += elapsed
@@ -191,7 +191,7 @@ class ValidationContext:
 
     def extract(self, outputs: Mapping[str, np.ndarray], rows: np.ndarray) -> list[RowOutputs]:
         """Take apart the outputs of these rows' token lists, (token lists, ...) by name, one entry a row."""
-        group = self.examples.group
+        group = self.examples.features.group
         return [
             self.examples.extract(
                 {name: values[number * group : (number + 1) * group] for name, values in outputs.items()},

@@ -61,16 +61,11 @@ class Examples:
     def __post_init__(self) -> None:
         if self.y is not None:
             self.processor.encode_labels(
-                self.y, self._examples, self.features
-            )  # raises for a wrong label before anything runs
+                *self.scoring_arguments(())[:3]
+            )  # a wrong label is an error before anything runs
 
     def __len__(self) -> int:
         return len(self.features)
-
-    @property
-    def group(self) -> int:
-        """Token lists in a row."""
-        return self.features.group
 
     @property
     def length(self) -> int:
@@ -81,10 +76,6 @@ class Examples:
     def measurable(self) -> bool:
         """Whether the task's metric can be measured."""
         return self.y is not None or (self.processor.self_supervised and self.raw is not None)
-
-    @property
-    def _examples(self) -> Sequence:
-        return range(len(self.features)) if self.raw is None else self.raw
 
     def spread(self, count: int) -> np.ndarray:
         """Choose all rows of some examples, spread evenly.
@@ -120,7 +111,7 @@ class Examples:
             rows: Their numbers.
             length: Tokens to cut them to.
         """
-        token_lists = (rows[:, None] * self.group + np.arange(self.group)).ravel()
+        token_lists = (rows[:, None] * self.features.group + np.arange(self.features.group)).ravel()
         return {name: values[token_lists, :length] for name, values in self.inputs.items()}
 
     def extract(self, outputs: Mapping[str, np.ndarray], row: int, reference: RowOutputs | None = None) -> RowOutputs:
@@ -131,7 +122,7 @@ class Examples:
             row: Its number.
             reference: The reference's outputs of the row; None where these are the reference's.
         """
-        values = {name: value[0] if self.group == 1 else value for name, value in outputs.items()}
+        values = {name: value[0] if self.features.group == 1 else value for name, value in outputs.items()}
         compared = self.processor.comparable(values, self.features, row)
         # Copies: a view would keep the whole output alive.
         raw_result = {
@@ -149,7 +140,8 @@ class Examples:
 
     def scoring_arguments(self, outputs: Iterable[RowOutputs]) -> tuple[Any, Sequence, Features, list[RawResult]]:
         """Return the arguments of the processor's `metrics`, `contributions` and `class_metrics` for all rows' outputs."""
-        return self.y, self._examples, self.features, [row_outputs.raw_result for row_outputs in outputs]
+        examples = range(len(self.features)) if self.raw is None else self.raw
+        return self.y, examples, self.features, [row_outputs.raw_result for row_outputs in outputs]
 
     def metrics(
         self, reference: Sequence[RowOutputs], model: Sequence[RowOutputs], own: "Examples | None" = None

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH
@@ -11,7 +13,7 @@ from kerasbert.export.tflite.metadata import TEXT, tokenizer_of
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.data import Data, bundled_data, read_data
 from kerasbert.export.validation.examples import Examples, packed_examples, text_examples
-from kerasbert.export.validation.reference import Reference, guess_processor, reference_outputs
+from kerasbert.export.validation.reference import Reference, guess_processor
 from kerasbert.processors import make_processor
 from kerasbert.text.client_wordpiece import SETTING
 
@@ -100,7 +102,8 @@ def make_examples(file: ModelFile, model: Session, reference: Reference, data: D
     unlabelled = packed_examples(Data(data.x), processor or UNKNOWN_PROCESSOR, rows)
     model.checked(next(each_token_list(unlabelled.inputs, model.inputs)))
     if processor is None:
-        processor = guess_processor(reference_outputs(reference, unlabelled, 0, min(len(unlabelled), _GUESS_ROWS)))
+        few = np.arange(min(len(unlabelled), _GUESS_ROWS))
+        processor = guess_processor(reference.outputs(unlabelled.inputs_of(few), unlabelled.row_numbers[few]))
     return packed_examples(data, processor, rows)
 
 

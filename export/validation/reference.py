@@ -137,25 +137,22 @@ def collect_outputs(
     Raises:
         KerasBertError: When the reference has other outputs than the file.
     """
-    row_bytes = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * examples.group
+    group = examples.features.group
+    row_bytes = sum(int(np.prod(port.shape)) * 4 for port in ports.values()) * group
     chunk = int(np.clip(_CHUNK_BYTES // max(row_bytes, 1), 1, _CHUNK))
     collected = []
     progress.begin(f"running {reference.name}", len(examples), "rows")
     for start in range(0, len(examples), chunk):
         stop = min(start + chunk, len(examples))
-        outputs = reference_outputs(reference, examples, start, stop)
+        numbers = np.arange(start, stop)
+        outputs = reference.outputs(examples.inputs_of(numbers), examples.row_numbers[numbers])
         if not start:
             _check_shapes(outputs, ports, reference.name)
         for row in range(start, stop):
-            token_lists = slice((row - start) * examples.group, (row - start + 1) * examples.group)
+            token_lists = slice((row - start) * group, (row - start + 1) * group)
             collected.append(examples.extract({name: outputs[name][token_lists] for name in ports}, row))
         progress.advance(stop)
     return collected
-
-
-def reference_outputs(reference: Reference, examples: Examples, start: int, stop: int) -> dict[str, np.ndarray]:
-    """Return the reference's outputs for the rows from `start` to before `stop`."""
-    return reference.outputs(examples.inputs_of(np.arange(start, stop)), examples.row_numbers[start:stop])
 
 
 def _check_shapes(outputs: Packed, ports: Mapping[str, Port], name: str) -> None:

@@ -167,16 +167,12 @@ def calls(file: ModelFile, subgraph: int = 0) -> Iterator[Call]:
     return (Call(file, graph, operator, widened) for operator in graph.operators)
 
 
-def count_reasons(verdicts: Sequence[OperatorVerdict]) -> dict[tuple[str, str | None], int]:
-    """Counts calls by operator and reason, in order of their first."""
-    return dict(Counter((verdict.operator, verdict.unsupported_reason) for verdict in verdicts))
-
-
 def summarize(verdicts: Sequence[OperatorVerdict], most: int = 4) -> str:
     """List the unsupported calls in a line: `3 GATHER: indices of rank 2; ...`."""
-    lines = [
-        f"{count} {name}: {reason}" for (name, reason), count in count_reasons(verdicts).items() if reason is not None
-    ]
+    counts = Counter(
+        (each.operator, each.unsupported_reason) for each in verdicts if each.unsupported_reason is not None
+    )
+    lines = [f"{count} {name}: {reason}" for (name, reason), count in counts.items()]
     more = f"; and {len(lines) - most} kinds more" if len(lines) > most else ""
     return "; ".join(lines[:most]) + more
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kerasbert.children import die_with_parent
 from kerasbert.export.runtime.interpreter_session import behind, bind
-from kerasbert.export.runtime.interpreters import find_runtime, open_file
+from kerasbert.export.runtime.interpreters import find_runtime, open_model
 from kerasbert.export.tflite.model_file import ModelFile
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     runtime = find_runtime().interpreter
     load_delegate = importlib.import_module(runtime.__module__).load_delegate
     interpreter = runtime(model_path=body, experimental_delegates=[load_delegate(library)])
-    host_model = open_file(ModelFile.read(host))
+    host_model = open_model(ModelFile.read(host))
     model = behind(bind(interpreter, body, "edge-tpu", 1, None), host_model)
     outputs, seconds = model.run_arrays(dict(np.load(inputs_file)))
     arrays: dict[str, Any] = {f"output {name}": values for name, values in outputs.items()}

@@ -8,7 +8,7 @@ import sys
 
 from kerasbert.children import die_with_parent
 from kerasbert.errors import KerasBertError
-from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, open_file
+from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, open_model
 from kerasbert.export.runtime.process import run_module
 from kerasbert.export.tflite.model_file import ModelFile
 
@@ -26,7 +26,7 @@ def main() -> None:
     """Run the worker."""
     die_with_parent()
     try:
-        open_file(ModelFile.read(sys.argv[1]), default_length=DEFAULT_LENGTH).run_ones()
+        open_model(ModelFile.read(sys.argv[1]), default_length=DEFAULT_LENGTH).run_ones()
     except KerasBertError:
         sys.exit(_REFUSED)
 

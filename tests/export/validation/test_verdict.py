@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kerasbert.export.validation.checks import Check, certainty_lines
+from kerasbert.export.validation.checks import Check, check_lines
 from kerasbert.export.validation.comparison import Calibration, Evidence, Metric, compare
 from kerasbert.export.validation.tolerances import TOLERANCES, TRAINED_FURTHER
 from kerasbert.export.validation.verdict import Tolerance, judge, warnings
@@ -181,7 +181,7 @@ def test_scores_are_compared_by_the_measure_of_the_task():
 
 def test_bounds_are_written_in_the_report():
     found = verdict(31, 32, accuracy(32, 32))
-    (line,) = certainty_lines([Check("cpu", found.status, judgements=found.judgements)])
+    (line,) = check_lines([Check("cpu", found.status, judgements=found.judgements)])
     assert (
         line
         == "cpu, 95 % sure: agreement 0.9688 (at least 0.8559), accuracy kept 100.00% (at least 90.64%; 1 row = 3.12%), "

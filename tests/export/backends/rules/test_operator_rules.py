@@ -11,7 +11,6 @@ from kerasbert.export.backends.rules.gpu_opencl import GPU_OPENCL
 from kerasbert.export.backends.rules.operator_rules import (
     Call,
     OperatorVerdict,
-    count_reasons,
     operator_verdicts,
     operators_by_backend,
     summarize,
@@ -179,7 +178,6 @@ def test_verdicts_are_summarized():
         OperatorVerdict(2, "ERF", "no such operator"),
     )
     assert summarize(found) == "2 ERF: no such operator"
-    assert count_reasons(found) == {("GELU", None): 1, ("ERF", "no such operator"): 2}
     assert operators_by_backend(found, "gpu", "cpu") == {"gpu": {"GELU": 1}, "cpu": {"ERF": 2}}
 
 
