@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import safetensors
 import tensorflow as tf
@@ -20,14 +20,12 @@ from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.no_norm import NoNorm
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.traversal import dense_layers, sublayers
-
-if TYPE_CHECKING:
-    from kerasbert.tasks.base import Task
+from kerasbert.tasks.base import Task
 
 _KEY, _FORMAT = "kerasbert", 1  # of the file's metadata
 
 
-def train_adapters(task: "Task") -> None:
+def train_adapters(task: Task) -> None:
     """Freeze all but adapters, norms, layer mix, pooler and head (Houlsby et al. 2019, section 2.1), before `compile`.
 
     Quantizing a task makes a new one, in which everything is trainable again.
@@ -55,7 +53,7 @@ def train_adapters(task: "Task") -> None:
         norm.trainable = True
 
 
-def save_adapters(task: "Task", path: str | os.PathLike) -> None:
+def save_adapters(task: Task, path: str | os.PathLike) -> None:
     """Write the variables that `train_adapters` leaves trainable into a safetensors file: a few per cent of the model.
 
     Args:
@@ -75,7 +73,7 @@ def save_adapters(task: "Task", path: str | os.PathLike) -> None:
     write_tensors(path, tensors, {_KEY: json.dumps(_description(task))})
 
 
-def load_adapters(task: "Task", path: str | os.PathLike) -> None:
+def load_adapters(task: Task, path: str | os.PathLike) -> None:
     """Load the file of `save_adapters` into a task of the same class with the same base model, whole or not at all.
 
     Args:
@@ -104,7 +102,7 @@ def load_adapters(task: "Task", path: str | os.PathLike) -> None:
     NameMap(tuple(Entry(name, name) for name in variables)).apply(tensors, variables)
 
 
-def _base_layers(task: "Task") -> list[Dense | EmbeddingTable]:
+def _base_layers(task: Task) -> list[Dense | EmbeddingTable]:
     """Return the layers of the base model, whose weights stay."""
     encoder = task.encoder
     if encoder.adapters is None:
@@ -116,18 +114,18 @@ def _base_layers(task: "Task") -> list[Dense | EmbeddingTable]:
     return [layer for layer in layers if not any(layer is other for other in trained)]
 
 
-def _base_variables(task: "Task") -> set[int]:
+def _base_variables(task: Task) -> set[int]:
     return {
         id(value) for layer in _base_layers(task) for value in vars(layer).values() if isinstance(value, tf.Variable)
     }
 
 
-def _trained_variables(task: "Task") -> dict[str, tf.Variable]:
+def _trained_variables(task: Task) -> dict[str, tf.Variable]:
     base = _base_variables(task)
     return {path: variable for path, variable in task.variables_by_path().items() if id(variable) not in base}
 
 
-def _description(task: "Task") -> dict[str, Any]:
+def _description(task: Task) -> dict[str, Any]:
     """Return the properties that two tasks must share to exchange adapters. `base` is a fingerprint of the base model's weights."""
     base, digest = _base_variables(task), hashlib.sha256()
     for path, variable in sorted(task.variables_by_path().items()):

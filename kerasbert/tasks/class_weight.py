@@ -1,31 +1,29 @@
 """The argument `class_weight` of Keras' `fit`, by names of labels or by class numbers."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 from kerasbert.values import is_number, is_whole_number
 
-if TYPE_CHECKING:
-    from kerasbert.tasks.base import Task
 
-
-def class_weights_by_number(task: "Task", class_weight: Any) -> dict[int, float]:
+def class_weights_by_number(labels: Sequence[str] | None, processor: str, class_weight: Any) -> dict[int, float]:
     """Return the weight of each class by its number, as Keras takes it; missing classes have the weight 1.
 
     Keras would take the largest entry of labels with two axes as the class, so only tasks with one class an example have class weights.
 
     Args:
-        task: The task.
+        labels: The task's class names.
+        processor: The name of its processor.
         class_weight: Weights by the names or the numbers of labels.
 
     Raises:
         KerasBertError: When the task has other labels, a label does not exist or is there twice, or a weight is not a number of at least 0.
     """
-    names = task.labels or ()
-    if task.processor.name != "single_label" or not names:
+    names = tuple(labels or ())
+    if processor != "single_label" or not names:
         raise KerasBertError(
-            f"expected class_weight for a task with one class an example, received it for {task.processor.name!r}; leave it out, or pass "
+            f"expected class_weight for a task with one class an example, received it for {processor!r}; leave it out, or pass "
             "sample_weight"
         )
     if not isinstance(class_weight, Mapping):

@@ -1,13 +1,13 @@
 """Keras' compile with the task's own loss and metrics, and its place in a `.keras` file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 import tf_keras as keras
 
 import kerasbert.optimizers.adamw  # noqa: F401  # registers its optimizer, which saved files name
-from kerasbert.tasks.freezing import freeze_paths, frozen_paths
+from kerasbert.layers.traversal import sublayers
 from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
 from kerasbert.tasks.losses_on_logits import losses_on_logits
 from kerasbert.tasks.metrics_on_logits import metrics_on_logits
@@ -100,3 +100,19 @@ def build_optimizer(model: Any) -> None:
         inner = getattr(optimizer, "inner_optimizer", optimizer)  # under mixed precision, inside the loss scale's
         with model.distribute_strategy.scope(), tf.name_scope(inner.name or "optimizer"):
             optimizer.build(model.trainable_variables)
+
+
+def frozen_paths(task: keras.Model) -> list[str]:
+    """Return the paths of the variables that are not trained."""
+    trained = {id(variable) for variable in task.trainable_variables}
+    return [path for path, variable in task.variables_by_path().items() if id(variable) not in trained]
+
+
+def freeze_paths(task: keras.Model, paths: Iterable[str]) -> None:
+    """Freeze the layers of the variables that `frozen_paths` returned for an equal task."""
+    variables = task.variables_by_path()
+    frozen = {id(variables[path]) for path in paths if path in variables}
+    for layer in sublayers(task, keras.layers.Layer):
+        # Not by the setter, which would also freeze the layers inside: norms beside adapters are trained.
+        if any(id(variable) in frozen for variable in layer._trainable_weights):
+            layer._trainable = False

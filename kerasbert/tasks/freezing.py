@@ -5,20 +5,17 @@ stays on in frozen parts, and saving, quantizing and converting include all weig
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tf_keras as keras
 
 from kerasbert.arguments import check_whole_number, shown
 from kerasbert.errors import KerasBertError
-from kerasbert.layers.traversal import sublayers
 from kerasbert.optimizers.parameter_groups import depths, group_names, parts_named, unknown_part
-
-if TYPE_CHECKING:
-    from kerasbert.tasks.base import Task
+from kerasbert.tasks.base import Task
 
 
-def freeze(task: "Task", *parts: str) -> None:
+def freeze(task: Task, *parts: str) -> None:
     """Freeze parts of a task, before `compile`.
 
     Freezing the `encoder` is the feature-based approach of Devlin et al. 2018, section 5.3.
@@ -45,7 +42,7 @@ def freeze(task: "Task", *parts: str) -> None:
     _set_trainable(task, parts, False)
 
 
-def unfreeze(task: "Task", *parts: str) -> None:
+def unfreeze(task: Task, *parts: str) -> None:
     """Train parts again, by default all, before `compile`.
 
     Args:
@@ -66,7 +63,7 @@ def unfreeze(task: "Task", *parts: str) -> None:
     _set_trainable(task, parts or ("*",), True)
 
 
-def train_only(task: "Task", top: int) -> None:
+def train_only(task: Task, top: int) -> None:
     """Train only the top layers and the parts above them (layer mix, pooler and head), before `compile`.
 
     Args:
@@ -90,23 +87,7 @@ def train_only(task: "Task", top: int) -> None:
     freeze(task, "embeddings", *(f"layers.{i}" for i in range(layers - top)))
 
 
-def frozen_paths(task: keras.Model) -> list[str]:
-    """Return the paths of the variables that are not trained."""
-    trained = {id(variable) for variable in task.trainable_variables}
-    return [path for path, variable in task.variables_by_path().items() if id(variable) not in trained]
-
-
-def freeze_paths(task: keras.Model, paths: Iterable[str]) -> None:
-    """Freeze the layers of the variables that `frozen_paths` returned for an equal task."""
-    variables = task.variables_by_path()
-    frozen = {id(variables[path]) for path in paths if path in variables}
-    for layer in sublayers(task, keras.layers.Layer):
-        # Not by the setter, which would also freeze the layers inside: norms beside adapters are trained.
-        if any(id(variable) in frozen for variable in layer._trainable_weights):
-            layer._trainable = False
-
-
-def _set_trainable(task: "Task", names: Iterable[str], trainable: bool) -> None:
+def _set_trainable(task: Task, names: Iterable[str], trainable: bool) -> None:
     parts = []
     for name in names:
         if not isinstance(name, str):
@@ -122,13 +103,13 @@ def _set_trainable(task: "Task", names: Iterable[str], trainable: bool) -> None:
             layer.trainable = trainable
 
 
-def _checked(task: Any) -> "Task":
+def _checked(task: Any) -> Task:
     if not hasattr(task, "variables_by_path") or not hasattr(task, "encoder") or isinstance(task, type):
         raise KerasBertError(f"expected a task, such as that of kb.load_task, received {shown(task)}; pass it first")
     return task
 
 
-def _layers(task: "Task", part: str) -> list[keras.layers.Layer]:
+def _layers(task: Task, part: str) -> list[keras.layers.Layer]:
     if part == "head":
         return [layer for layer in task.layers if layer is not task.encoder]
     if part.startswith("layers."):

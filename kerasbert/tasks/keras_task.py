@@ -162,7 +162,7 @@ class KerasTask(CompilingModel):
         """
         check_tf_keras("callbacks", kwargs.get("callbacks"))
         if kwargs.get("class_weight") is not None:
-            kwargs["class_weight"] = class_weights_by_number(self, kwargs["class_weight"])
+            kwargs["class_weight"] = class_weights_by_number(self.labels, self.processor.name, kwargs["class_weight"])
         task_inputs.check_containers(x, y)
         check_rate_callbacks(self, kwargs.get("callbacks"))
         self.learn_form(x)

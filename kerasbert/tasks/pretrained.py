@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,15 +26,7 @@ from kerasbert.files.model_folder import RANGES_FILE, read_own_config
 from kerasbert.files.training_recommendation import read_recommendation
 from kerasbert.heads.registry import DEFAULT, head_named
 from kerasbert.layers.quantization.policy import QuantizationPolicy
-from kerasbert.tasks.checkpoint_names import (
-    OWN_HEAD,
-    checkpoint_variables,
-    name_map_of,
-    own_head_variables,
-    variables_of_options,
-)
-from kerasbert.tasks.label_order import check_as_many_labels, label_order, move_rows
-from kerasbert.tasks.labels import parse_labels
+from kerasbert.tasks.labels import check_as_many_labels, label_order, move_rows, parse_labels
 from kerasbert.tasks.quantization_ranges import load_ranges
 from kerasbert.tasks.saved_settings import (
     check_arguments,
@@ -44,13 +36,17 @@ from kerasbert.tasks.saved_settings import (
     own_settings,
     saved_policy,
 )
+from kerasbert.tasks.saving import (
+    OWN_HEAD,
+    SavedTask,
+    checkpoint_variables,
+    name_map_of,
+    own_head_variables,
+    variables_of_options,
+)
 from kerasbert.text import has_tokenizer
 
-if TYPE_CHECKING:
-    from kerasbert.tasks.base import Task
-
-    TaskT = TypeVar("TaskT", bound=Task)
-
+TaskT = TypeVar("TaskT", bound=SavedTask)
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 Checkpoint = tuple[dict[str, Any], dict[str, np.ndarray]]  # config.json and tensors by name
 
@@ -112,7 +108,7 @@ def load_encoder(
 
 
 def from_folder(
-    task_class: "type[TaskT]",
+    task_class: type[TaskT],
     name_or_path: str | os.PathLike,
     sizes: Mapping[str, int | None] = NOTHING,
     options: Mapping[str, int | None] = NOTHING,
@@ -120,7 +116,7 @@ def from_folder(
     trained: bool = False,
     base: str | os.PathLike | None = None,
     **overrides: Any,
-) -> "TaskT":
+) -> TaskT:
     """Load a task from a folder or the hub; see `Task.from_pretrained`.
 
     Args:
@@ -169,7 +165,7 @@ def from_folder(
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)
     plan = plan_heads(task.heads, found, tensors, model_type, new_head)
-    own_paths = own_head_variables(task)
+    own_paths = own_head_variables(task.variables_by_path())
     new_own = [] if any(f"{ADDED_PREFIX}.{path}" in tensors for path in own_paths) else own_paths
     is_new = bool(plan.new or new_own)
     if is_new and trained and not new_head:
@@ -182,7 +178,11 @@ def from_folder(
     may_initialize = [*plan.new, *new_own, *added, *(["pooler"] if is_new else [])]
     names_map = name_map_of(task.encoder, task.heads, plan.other, own_paths)
     task.load_report = names_map.apply(
-        tensors, checkpoint_variables(task), may_initialize=may_initialize, may_drop=new_head, where=folder
+        tensors,
+        checkpoint_variables(task.variables_by_path()),
+        may_initialize=may_initialize,
+        may_drop=new_head,
+        where=folder,
     )
     if not task.load_report.is_complete:
         _announce(name_or_path, task.load_report)
@@ -199,7 +199,7 @@ def _without_head(tensors: Mapping[str, np.ndarray], name: object, where: object
 
 
 def _named_class(
-    task_class: "type[Task]", own: Mapping[str, Any], config: Mapping[str, Any], folder: Path, new_head: bool
+    task_class: type[SavedTask], own: Mapping[str, Any], config: Mapping[str, Any], folder: Path, new_head: bool
 ) -> NamedClass:
     """Return the class that a folder names. One that only the task knows has the task's heads.
 
@@ -219,7 +219,7 @@ def _named_class(
 
 
 def _settings(
-    task_class: "type[Task]", found: NamedClass, own: Mapping[str, Any], config: Mapping[str, Any],
+    task_class: type[SavedTask], found: NamedClass, own: Mapping[str, Any], config: Mapping[str, Any],
     tensors: Mapping[str, np.ndarray], folder: Path, renamed: bool,
 ) -> tuple[dict[str, Any], list[str]]:  # fmt: skip
     """Return the constructor arguments of a folder, and the labels of its trained head; none without such a head."""

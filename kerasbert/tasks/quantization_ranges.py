@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
-import tf_keras as keras
 
 from kerasbert.checkpoints.safetensors_file import read_file
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 
 
-def collect_ranges(task: keras.Model) -> dict[str, np.ndarray]:
+def collect_ranges(task: Any) -> dict[str, np.ndarray]:
     """Return the range and the equalization scales of every static quantizer, as `path.minimum`, `path.maximum`, `path.equalizer`."""
     return {name: variable.numpy() for name, variable in _statistics(task)}
 
 
-def load_ranges(task: keras.Model, path: Path) -> None:
+def load_ranges(task: Any, path: Path) -> None:
     """Load saved ranges and equalization scales into a task.
 
     Raises:
@@ -41,7 +41,7 @@ def load_ranges(task: keras.Model, path: Path) -> None:
         variable.assign(saved[name])
 
 
-def _statistics(task: keras.Model) -> Iterator[tuple[str, tf.Variable]]:
+def _statistics(task: Any) -> Iterator[tuple[str, tf.Variable]]:
     for quantizer in activation_quantizers(task):
         for name, variable in quantizer.statistics().items():
             yield f"{quantizer.path}.{name}", variable

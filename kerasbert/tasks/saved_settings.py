@@ -4,7 +4,9 @@ import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from kerasbert.checkpoints.heads import label_rows
 from kerasbert.errors import KerasBertError
@@ -12,14 +14,10 @@ from kerasbert.files.model_folder import OWN_FILE
 from kerasbert.files.record import Record, check_names, setting
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.suggestions import nearest
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from kerasbert.tasks.base import Task
+from kerasbert.tasks.saving import SavedTask
 
 
-def own_settings(own: Mapping[str, Any], task_class: "type[Task]", folder: Path) -> dict[str, Any]:
+def own_settings(own: Mapping[str, Any], task_class: type[SavedTask], folder: Path) -> dict[str, Any]:
     """Return the constructor arguments in kerasbert.json; of a folder of another task, the length only.
 
     Raises:
@@ -47,7 +45,7 @@ class _EncoderOptions(Record):
     cut: dict | None = None
 
 
-def numbered_labels(task_class: "type[Task]", model_type: str, tensors: "Mapping[str, np.ndarray]") -> dict[str, Any]:
+def numbered_labels(task_class: type[SavedTask], model_type: str, tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Return labels LABEL_0, LABEL_1, ... for a head of classes that config.json does not name, as transformers does."""
     if not task_class.labelled:
         return {}
@@ -107,7 +105,7 @@ def check_same_labels(hub: Collection[str] | None, own: Any, folder: Path) -> No
 _KERAS_ARGUMENTS = {"name", "trainable", "dtype"}
 
 
-def check_arguments(task_class: "type[Task]", names: Collection[str]) -> None:
+def check_arguments(task_class: type[SavedTask], names: Collection[str]) -> None:
     """Check the names of the arguments that a call has beside those of `Task.from_pretrained`.
 
     Raises:

@@ -30,8 +30,8 @@ def test_class_weights_by_name_give_the_loss_of_sample_weights(tiny):
         ({}, {0: 1.0, 1: 1.0}),
     ],
 )
-def test_missing_labels_have_the_weight_one(tiny, given, numbers):
-    assert class_weights_by_number(tiny.narrow(), given) == numbers
+def test_missing_labels_have_the_weight_one(given, numbers):
+    assert class_weights_by_number(("negative", "positive"), "single_label", given) == numbers
 
 
 @pytest.mark.parametrize(
@@ -48,15 +48,15 @@ def test_missing_labels_have_the_weight_one(tiny, given, numbers):
         ([1.0, 2.0], "expected class_weight as a dict"),
     ],
 )
-def test_other_class_weights_raise(tiny, given, message):
+def test_other_class_weights_raise(given, message):
     with pytest.raises(KerasBertError, match=message):
-        class_weights_by_number(tiny.narrow(), given)
+        class_weights_by_number(("negative", "positive"), "single_label", given)
 
 
-def test_tasks_with_several_classes_an_example_have_no_class_weights(tiny):
-    for settings in ({"problem": "multi_label"}, {"problem": "regression", "labels": ["score"]}):
+def test_tasks_with_several_classes_an_example_have_no_class_weights():
+    for processor in ("multi_label", "regression"):
         with pytest.raises(KerasBertError, match="expected class_weight for a task with one class an example"):
-            class_weights_by_number(tiny.classifier(**settings), {0: 1.0})
+            class_weights_by_number(("score",), processor, {0: 1.0})
 
 
 class Batches(keras.utils.Sequence):

@@ -10,7 +10,7 @@ from kerasbert.cli import main
 from kerasbert.console import strictness
 from kerasbert.encoders import encoder_class
 from kerasbert.errors import KerasBertError
-from kerasbert.tasks.label_order import label_order
+from kerasbert.tasks.labels import label_order
 
 pytestmark = pytest.mark.one_layer
 

@@ -9,7 +9,7 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.losses import ContrastiveLoss, CosineLoss, CrossEntropy, InBatchNegatives
 from kerasbert.optimizers.parameter_groups import part_of
-from kerasbert.tasks.freezing import frozen_paths
+from kerasbert.tasks.compiling import frozen_paths
 from kerasbert.training import GradualUnfreezing, TrainConfig, WarmupCosineDecay
 from kerasbert.training.preparation import is_chief, parse_class_weights, prepare, strategy_named
 
