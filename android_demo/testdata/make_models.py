@@ -16,8 +16,8 @@ import tf_keras as keras
 from ai_edge_litert import schema_py_generated as schema
 
 import kerasbert as kb
-from kerasbert.cli.common.predictions import prediction_records
-from kerasbert.cli.common.results import to_jsonable
+from kerasbert.cli.outputs.predictions import prediction_records
+from kerasbert.cli.outputs.results import to_jsonable
 from kerasbert.encoders import BertConfig, BertEncoder
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.text import WordPiece

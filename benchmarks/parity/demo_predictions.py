@@ -28,8 +28,8 @@ import numpy as np
 from benchmarks.common import hard_strings, record
 from benchmarks.parity import demos
 from benchmarks.parity.untrained_files import untrained_files
-from kerasbert.cli.common.predictions import prediction_records
-from kerasbert.cli.common.results import to_jsonable
+from kerasbert.cli.outputs.predictions import prediction_records
+from kerasbert.cli.outputs.results import to_jsonable
 from kerasbert.data import assistant as assistant_data
 from kerasbert.export.runtime.opening import open_pipeline
 from kerasbert.export.tflite.model_file import ModelFile

@@ -359,7 +359,7 @@ def _config(folder: Path) -> None:
 
 
 def _described(folder: Path) -> None:
-    from kerasbert.cli.common.describe_folder import describe_folder
+    from kerasbert.cli.outputs.describe_folder import describe_folder
 
     describe_folder(str(folder))
 

@@ -35,8 +35,8 @@ from benchmarks.common import record
 from kerasbert.checkpoints.hugging_face import read_config, write_folder_files
 from kerasbert.checkpoints.readers import read_tensors
 from kerasbert.checkpoints.safetensors_file import read_file
-from kerasbert.cli.common.claims import claims
-from kerasbert.cli.common.destinations import check_out_folder
+from kerasbert.cli.outputs.destinations import check_out_folder
+from kerasbert.cli.process.claims import claims
 from kerasbert.data import assistant
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata

@@ -13,15 +13,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from kerasbert.arguments import naming_options
-from kerasbert.cli.common.claims import claims
-from kerasbert.cli.common.failures import Interrupted, explain
-from kerasbert.cli.common.flags import argument_options
-from kerasbert.cli.common.help_text import help_text
-from kerasbert.cli.common.interrupts import handle_interrupts
-from kerasbert.cli.common.quiet import quiet_libraries
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.standard_streams import open_closed_streams
-from kerasbert.cli.common.supervision import can_supervise, supervise
+from kerasbert.cli.arguments.flags import argument_options
+from kerasbert.cli.arguments.help_text import help_text
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.process.claims import claims
+from kerasbert.cli.process.failures import Interrupted, explain
+from kerasbert.cli.process.interrupts import handle_interrupts
+from kerasbert.cli.process.quiet import quiet_libraries
+from kerasbert.cli.process.standard_streams import open_closed_streams
+from kerasbert.cli.process.supervision import can_supervise, supervise
 from kerasbert.console.escapes import escape_controls, escape_json
 from kerasbert.console.output import note, write, write_exactly
 from kerasbert.console.strictness import strict

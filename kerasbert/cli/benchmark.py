@@ -5,9 +5,9 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 
 Lengths = Annotated[
@@ -43,9 +43,9 @@ def benchmark(
 
     Example: kerasbert benchmark model.tflite --data dev.tsv --against other.onnx --report latency.html
     """
-    from kerasbert.cli.common.data_files import read_model_data
-    from kerasbert.cli.common.destinations import check_out_file
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.inputs.data_files import read_model_data
+    from kerasbert.cli.outputs.destinations import check_out_file
+    from kerasbert.cli.process.progress import progress
     from kerasbert.errors import KerasBertError
     from kerasbert.export.tflite.file_kind import is_tflite
     from kerasbert.export.validation.checks import check_report_path
@@ -55,7 +55,7 @@ def benchmark(
         check_report_path(report)
         check_out_file(report, "--report", REPORT)
     if not is_tflite(model):
-        from kerasbert.cli.common.describe_folder import benchmark_folder
+        from kerasbert.cli.outputs.describe_folder import benchmark_folder
 
         if against is not None or data is not None or rows is not None:
             raise KerasBertError(

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.data.file_options import FileOptions
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
@@ -84,7 +84,7 @@ def convert(
 
     Example: kerasbert convert runs/mine-int8 --recipe static_wi8_ai8 --target cpu -o model.tflite
     """
-    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.process.progress import note, progress
     from kerasbert.data.sampling import sample_evenly
     from kerasbert.export.backends.client_tools.conversion_note import client_note
     from kerasbert.export.lowering.targets import target_named
@@ -94,7 +94,7 @@ def convert(
     lengths = _parse_length(length)
     examples = None if calibration is None else _calibration_examples(model, calibration, reading)
     with progress("loading TensorFlow and the model"):
-        from kerasbert.cli.common.models import change_answers
+        from kerasbert.cli.inputs.models import change_answers
         from kerasbert.tasks.auto import load_task
 
         task = change_answers(load_task(model), answer_settings(answering))
@@ -120,7 +120,7 @@ def _check_options(
     out: Path, recipe: str | None, target: str, integer_only: bool, split_k: bool
 ) -> tuple[str | None, bool]:
     """Check the options before TensorFlow is loaded; return the recipe, if it is known, and whether the file is integer only."""
-    from kerasbert.cli.common.destinations import check_companions, check_out_file
+    from kerasbert.cli.outputs.destinations import check_companions, check_out_file
     from kerasbert.export.lowering.targets import target_named
     from kerasbert.export.passes.recipes import INTEGER_RECIPE, check_integer_recipe, recipe_named
     from kerasbert.export.tflite.model_parts import written_files
@@ -176,8 +176,8 @@ def _parse_length(text: str | None) -> int | str | list[int] | None:
 
 def _calibration_examples(model: str, path: Path, reading: FileOptions) -> list:
     """Return the examples of a file."""
-    from kerasbert.cli.common.data_files import read_described
-    from kerasbert.cli.common.training_data import load_processor
+    from kerasbert.cli.inputs.data_files import read_described
+    from kerasbert.cli.inputs.training_data import load_processor
 
     processor = load_processor(model)
     return processor.examples(read_described(type(processor), path, reading).x)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 
@@ -70,7 +70,7 @@ def diagnose(
 
     Example: kerasbert diagnose runs/mine --recipe static_wi8_ai8 --integer-only --data dev.tsv --plot loss.png
     """
-    from kerasbert.cli.common.destinations import check_out_file
+    from kerasbert.cli.outputs.destinations import check_out_file
     from kerasbert.compression import policy_named, range_estimator
     from kerasbert.files.own_files import PLOT
 
@@ -81,8 +81,8 @@ def diagnose(
     table, calibration_table = _read_tables(model, data, calibration, reading)
     task = _load_quantized(model, calibration_table, recipe, integer_only, calibration, calibration_method)
     from kerasbert import compression
-    from kerasbert.cli.common.diagnosis_text import diagnosis_data, format_diagnosis
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.outputs.diagnosis_text import diagnosis_data, format_diagnosis
+    from kerasbert.cli.process.progress import progress
     from kerasbert.compression.quantization.diagnosis import worst_first
 
     examples = _first(table.x, rows)
@@ -107,8 +107,8 @@ def _read_tables(model: str, data: Path, calibration: Path | None, reading: File
     """Read the examples to run and those for calibration."""
     from dataclasses import replace
 
-    from kerasbert.cli.common.data_files import read_described
-    from kerasbert.cli.common.training_data import load_processor
+    from kerasbert.cli.inputs.data_files import read_described
+    from kerasbert.cli.inputs.training_data import load_processor
 
     kind, reading = type(load_processor(model)), reading
     table = read_described(kind, data, reading)
@@ -124,8 +124,7 @@ def _load_quantized(
     calibration_method: str | None,
 ) -> "Task":
     """Load a quantized model, or calibrate a float one."""
-    from kerasbert.cli.common.loading import loading
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.process.progress import loading, progress
 
     with loading("the model"):
         from kerasbert import compression
@@ -160,7 +159,7 @@ def _first(examples: Any, count: int) -> Any:
 
 def _usable_labels(task: "Task", examples: Any, labels: Sequence | None, rows: int) -> Sequence | None:
     """Return the labels of the examples if the task can be evaluated with them; else None, after a note about the reason."""
-    from kerasbert.cli.common.progress import note
+    from kerasbert.cli.process.progress import note
     from kerasbert.processors.embedding import Embedding
 
     if labels is None or (isinstance(task.processor, Embedding) and not isinstance(examples, tuple)):

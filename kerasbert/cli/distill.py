@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.training_run import TrainingRun, command_options, score
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.distill_config import DistillConfig
@@ -43,7 +43,7 @@ def distill(
     """
     run, data, dev = _prepare(config, training, resume, overwrite)
     teacher, student, objectives = _load(config, run.config)
-    from kerasbert.cli.common.training_data import label_dev_with_vectors
+    from kerasbert.cli.inputs.training_data import label_dev_with_vectors
     from kerasbert.training.distillation import Distiller
     from kerasbert.training.result import format_metrics
 
@@ -78,9 +78,9 @@ def _prepare(
     from pathlib import Path
 
     from kerasbert.checkpoints.layer_counts import check_layer_count
-    from kerasbert.cli.common.data_files import read_train_and_dev
-    from kerasbert.cli.common.destinations import check_cache_folder, check_out_folder
-    from kerasbert.cli.common.training_data import load_processor
+    from kerasbert.cli.inputs.data_files import read_train_and_dev
+    from kerasbert.cli.inputs.training_data import load_processor
+    from kerasbert.cli.outputs.destinations import check_cache_folder, check_out_folder
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(training.require("out"), config.teacher, config.student, resume=resume, overwrite=overwrite)
@@ -101,7 +101,7 @@ def _prepare(
 
 def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
     """Load the teacher, and create student and objectives."""
-    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.process.progress import loading
 
     with loading("the models"):
         import tf_keras as keras
@@ -125,7 +125,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, An
 
 def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
     """Replace the student's layer norms and its dropout, as the options require."""
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.process.progress import progress
     from kerasbert.data.sampling import sample_evenly
     from kerasbert.training.distillation import no_norm_student
 
@@ -141,7 +141,7 @@ def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None"
     Raises:
         KerasBertError: When one cannot be used; the message names the file and the line.
     """
-    from kerasbert.cli.common.data_files import check_known_labels
+    from kerasbert.cli.inputs.data_files import check_known_labels
 
     for table in (data, dev):
         if table is not None and (table.y is not None or table is dev or label_weight != 0):

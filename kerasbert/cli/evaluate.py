@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from kerasbert.arguments import argument
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
 
@@ -39,10 +39,10 @@ def evaluate(
 
     Example: kerasbert evaluate model.tflite --data dev.tsv
     """
-    from kerasbert.cli.common.data_files import check_labels
-    from kerasbert.cli.common.models import open_model
-    from kerasbert.cli.common.progress import progress
-    from kerasbert.cli.common.saved_model import read_processor
+    from kerasbert.cli.inputs.data_files import check_labels
+    from kerasbert.cli.inputs.models import open_model
+    from kerasbert.cli.inputs.saved_model import read_processor
+    from kerasbert.cli.process.progress import progress
     from kerasbert.console.tables import Facts
 
     processor = read_processor(model)
@@ -67,7 +67,7 @@ def _read(processor: "Processor", path: Path, reading: FileOptions) -> "Dataset"
     Raises:
         KerasBertError: When it does not.
     """
-    from kerasbert.cli.common.data_files import check_known_labels, read_described
+    from kerasbert.cli.inputs.data_files import check_known_labels, read_described
     from kerasbert.errors import KerasBertError
     from kerasbert.processors.embedding import Embedding
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import with_options
+from kerasbert.cli.outputs.results import Result
 
 Targets = Annotated[bool, Option("--targets", help="Show which backends run each operator.")]
 
@@ -35,7 +35,7 @@ def inspect(
         return Result({**inspection.as_dict(), "targets": coverage.as_dict()["operators"]}, coverage.blocks())
     if targets:
         raise KerasBertError(f"expected a .tflite file for --targets, received {model}, a folder; convert it first")
-    from kerasbert.cli.common.describe_folder import describe_folder
+    from kerasbert.cli.outputs.describe_folder import describe_folder
     from kerasbert.console.tables import Facts
 
     facts = describe_folder(model)

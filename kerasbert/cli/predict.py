@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.training.answer_options import AnswerConfig, answer_settings
@@ -91,10 +91,10 @@ def predict(
 
     Example: kerasbert predict model.tflite "a gripping film" "two hours too long"
     """
-    from kerasbert.cli.common.models import open_model
-    from kerasbert.cli.common.predictions import PartPredictor
-    from kerasbert.cli.common.saved_model import read_processor
-    from kerasbert.cli.common.vectors_file import check_has_vectors, check_vectors_file, write_vectors
+    from kerasbert.cli.inputs.models import open_model
+    from kerasbert.cli.inputs.saved_model import read_processor
+    from kerasbert.cli.outputs.predictions import PartPredictor
+    from kerasbert.cli.outputs.vectors_file import check_has_vectors, check_vectors_file, write_vectors
     from kerasbert.console.output import terminal_width
     from kerasbert.processors.embedding import with_prompt
 
@@ -135,7 +135,7 @@ def predict(
 
 def _read_file(processor: "Processor", file: Path, reading: FileOptions, rows: int) -> Iterator[Any]:
     """Yield the examples of a data file in parts."""
-    from kerasbert.cli.common.data_files import note_bad_rows
+    from kerasbert.cli.inputs.data_files import note_bad_rows
 
     before = None
     for table in processor.read_parts(file, reading, rows):

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.magnitude_pruning import prune_weights
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.structured_pruning import prune_structures
-from kerasbert.cli.common.training_run import TrainingRun, command_options
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.magnitude_pruning import prune_weights
+from kerasbert.cli.runs.structured_pruning import prune_structures
+from kerasbert.cli.runs.training_run import TrainingRun, command_options
 from kerasbert.compression.pruning.config import MagnitudeConfig, StructuredConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import PRUNING_SHARE, RATE_SHARE_HELP, TrainConfig
@@ -52,7 +52,7 @@ def prune(
 
     Example: kerasbert prune runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
     """
-    from kerasbert.cli.common.destinations import check_out_folder
+    from kerasbert.cli.outputs.destinations import check_out_folder
 
     weights = magnitude.target is not None or magnitude.keep_zeros
     if not weights and not structured.removes:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.training_run import TrainingRun, command_options, score
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.compression.quantization.config import QuantizeConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHARE_HELP, TrainConfig
@@ -42,7 +42,7 @@ def quantize(
     """
     run, tables = _prepare(model, config, training, resume, overwrite)
     task = _load(model, run.config)
-    from kerasbert.cli.common.training_data import prepare_tables
+    from kerasbert.cli.inputs.training_data import prepare_tables
     from kerasbert.training.result import format_metrics
 
     data, dev = prepare_tables(task, *tables)
@@ -66,8 +66,8 @@ def _prepare(
     model: str, config: QuantizeConfig, training: TrainConfig, resume: bool, overwrite: bool
 ) -> "tuple[TrainingRun, tuple[Dataset, Dataset | None]]":
     """Check options and data before TensorFlow is loaded; return the run and its tables."""
-    from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.training_data import read_model_tables
+    from kerasbert.cli.inputs.training_data import read_model_tables
+    from kerasbert.cli.outputs.destinations import check_out_folder
     from kerasbert.compression import policy_named, range_estimator
     from kerasbert.training.objective_names import objective_weights
 
@@ -90,7 +90,7 @@ def _prepare(
 
 
 def _load(model: str, training: TrainConfig) -> "Task":
-    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.process.progress import loading
 
     with loading("the model"):
         import tf_keras as keras
@@ -110,7 +110,7 @@ def _load(model: str, training: TrainConfig) -> "Task":
 
 def _calibrate(task: "Task", config: QuantizeConfig, training: TrainConfig, calibration: Any) -> "Task":
     from kerasbert import compression
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.process.progress import progress
 
     with progress("calibrating"):
         return compression.quantize(

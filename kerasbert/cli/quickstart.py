@@ -5,9 +5,9 @@ from typing import Annotated
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import with_options
+from kerasbert.cli.outputs.results import Result
 
 Out = Annotated[Path, Option(metavar="FOLDER", help="Output folder for models, files and the report.")]
 Epochs = Annotated[
@@ -31,8 +31,8 @@ def quickstart(
     """
     from dataclasses import asdict
 
-    from kerasbert.cli.common.destinations import check_results_folder
-    from kerasbert.cli.common.interrupts import native_code
+    from kerasbert.cli.outputs.destinations import check_results_folder
+    from kerasbert.cli.process.interrupts import native_code
     from kerasbert.memory import keep_memory
     from kerasbert.zoo.quickstart import run
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from typer import Argument
 
-from kerasbert.cli.common.option_groups import with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments.option_groups import with_options
+from kerasbert.cli.outputs.results import Result
 
 Names = Annotated[list[str] | None, Argument(metavar="NAME...", help="Environments to create. Default: list all.")]
 
@@ -16,7 +16,7 @@ def setup(names: Names = None) -> Result:
 
     Example: kerasbert setup tflite-2.14
     """
-    from kerasbert.cli.common.progress import note, progress
+    from kerasbert.cli.process.progress import note, progress
     from kerasbert.console.tables import Table
     from kerasbert.errors import KerasBertError
     from kerasbert.export.backends.environments.known import ENVIRONMENTS

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.training_run import TrainingRun
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.training_run import TrainingRun
 from kerasbert.errors import KerasBertError
 from kerasbert.files.cleanup import temporary_folder
 from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
-    from kerasbert.cli.common.training_data import TrainingData
+    from kerasbert.cli.inputs.training_data import TrainingData
     from kerasbert.tasks.base import Task
 
 ConfigFile = Annotated[
@@ -53,8 +53,8 @@ def train(
 
 def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> Result:
     from kerasbert.checkpoints.layer_counts import check_layer_count
-    from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.training_data import read_data
+    from kerasbert.cli.inputs.training_data import read_data
+    from kerasbert.cli.outputs.destinations import check_out_folder
 
     check_out_folder(out, training.model, resume=resume, overwrite=overwrite)
     if training.top_layers is not None:
@@ -75,7 +75,7 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
 
 def _new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     """Create the task of the config, with a new head if the checkpoint has none."""
-    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.process.progress import loading
     from kerasbert.processors.joint import Joint
     from kerasbert.processors.registry import TASK_NAMES, train_tasks
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import OptionGroup, with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.export.backends.registry import list_backends
@@ -68,9 +68,9 @@ def validate(
 
     Example: kerasbert validate model.tflite --against runs/mine --data dev.tsv --on cpu --report report.html
     """
-    from kerasbert.cli.common.data_files import read_model_data
-    from kerasbert.cli.common.destinations import check_out_file
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.inputs.data_files import read_model_data
+    from kerasbert.cli.outputs.destinations import check_out_file
+    from kerasbert.cli.process.progress import progress
     from kerasbert.export.reporting.report import check_report_path
     from kerasbert.export.validator import validate as run
     from kerasbert.files.own_files import REPORT
@@ -97,7 +97,7 @@ def validate(
 
 def _check_answers(model: Path, against: str | Path, answering: AnswerConfig) -> dict[str, Any]:
     """Return the settings with which the file was converted, in place of those of the reference."""
-    from kerasbert.cli.common.saved_model import read_processor
+    from kerasbert.cli.inputs.saved_model import read_processor
     from kerasbert.export.tflite.file_kind import is_tflite
 
     settings = answer_settings(answering)

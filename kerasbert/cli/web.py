@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli.common.option_groups import with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments.option_groups import with_options
+from kerasbert.cli.outputs.results import Result
 
 if TYPE_CHECKING:
     from kerasbert.web.models import SiteModel
@@ -46,7 +46,7 @@ def web(
 
     Example: kerasbert web model.tflite --out site --open
     """
-    from kerasbert.cli.common.destinations import check_new_files, check_site_folder
+    from kerasbert.cli.outputs.destinations import check_new_files, check_site_folder
     from kerasbert.console.output import note
     from kerasbert.console.progress import progress
     from kerasbert.errors import KerasBertError
@@ -75,7 +75,7 @@ def web(
 
 def _model_path(model: str) -> Path:
     """Return the file of an argument: a path, or a name in the zoo."""
-    from kerasbert.cli.common.zoo_names import file_or_name
+    from kerasbert.cli.arguments.zoo_names import file_or_name
     from kerasbert.errors import KerasBertError
     from kerasbert.model_names import shipped_names
     from kerasbert.suggestions import nearest

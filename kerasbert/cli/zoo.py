@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli.common import options
-from kerasbert.cli.common.option_groups import with_options
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.arguments import options
+from kerasbert.cli.arguments.option_groups import with_options
+from kerasbert.cli.outputs.results import Result
 
 if TYPE_CHECKING:
     from kerasbert.zoo.catalog import ZooModel
@@ -98,7 +98,7 @@ def get(
     """
     import shutil
 
-    from kerasbert.cli.common.destinations import check_out_file, check_out_folder
+    from kerasbert.cli.outputs.destinations import check_out_file, check_out_folder
     from kerasbert.files.atomic import atomic_file, atomic_folder
     from kerasbert.files.model_folder import is_model_file
     from kerasbert.files.own_files import MODEL
@@ -149,8 +149,8 @@ def build(
 def _build_encoder(
     model: "ZooModel", texts: list[Path], teacher: str | None, max_texts: int | None, out: Path, work: Path, overwrite: bool
 ) -> Result:  # fmt: skip
-    from kerasbert.cli.common.destinations import check_out_folder
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.outputs.destinations import check_out_folder
+    from kerasbert.cli.process.progress import progress
     from kerasbert.errors import KerasBertError
     from kerasbert.training.trainer import TRAINING
     from kerasbert.zoo.building.build import build_encoder
@@ -174,8 +174,8 @@ def _build_encoder(
 def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path, work: Path) -> Result:
     import shutil
 
-    from kerasbert.cli.common.destinations import check_out_file
-    from kerasbert.cli.common.zoo_steps import run_steps
+    from kerasbert.cli.outputs.destinations import check_out_file
+    from kerasbert.cli.runs.zoo_steps import run_steps
     from kerasbert.files.atomic import atomic_file
     from kerasbert.files.own_files import MODEL
     from kerasbert.zoo.building.file_recipe import FileRecipe

@@ -181,7 +181,7 @@ def test_a_prompt_stands_before_each_text(place, run):
 
 
 def test_vectors_are_short_on_a_terminal(monkeypatch):
-    from kerasbert.cli.common import predictions
+    from kerasbert.cli.outputs import predictions
     from kerasbert.processors.embedding import Embedding
 
     monkeypatch.setattr(predictions, "terminal_width", lambda stream: 80)

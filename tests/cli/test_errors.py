@@ -151,7 +151,7 @@ def test_texts_come_from_one_source(made, one_line, place):
     ],
 )
 def test_errors_of_the_system(made, one_line, monkeypatch, error, code, expected):
-    from kerasbert.cli.common import models
+    from kerasbert.cli.inputs import models
 
     def fail(*arguments):
         raise error
@@ -184,7 +184,7 @@ def test_an_interrupt_in_python_code(made, run, monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kerasbert.cli.common.destinations.check_out_file", interrupt)
+    monkeypatch.setattr("kerasbert.cli.outputs.destinations.check_out_file", interrupt)
     done = run("convert", made.int8, "-o", tmp_path / "x.tflite")
     assert done.code == 130
     assert done.err.splitlines()[-1] == f"interrupted; nothing was written to {tmp_path / 'x.tflite'}"

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from kerasbert.cli.app import build_app
-from kerasbert.cli.common.help_text import help_text
+from kerasbert.cli.arguments.help_text import help_text
 
 GROUP = typer.main.get_command(build_app())
 

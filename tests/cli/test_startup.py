@@ -78,6 +78,6 @@ def test_tensorflow_does_not_import_keras_3(run, monkeypatch, tmp_path):
 
 def test_commands_with_a_keras_model_keep_memory(run, made, monkeypatch):
     calls = []
-    monkeypatch.setattr("kerasbert.cli.common.loading.keep_memory", lambda: calls.append(True))
+    monkeypatch.setattr("kerasbert.cli.process.progress.keep_memory", lambda: calls.append(True))
     assert run("predict", made.float, "a good film").code == 0
     assert calls == [True]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.cli.common.claims import claims
+from kerasbert.cli.process.claims import claims
 from kerasbert.zoo.catalog import FILE, models
 
 FILES = Path(__file__).parents[2] / "android_demo" / "testdata" / "models"

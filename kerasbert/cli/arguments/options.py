@@ -5,7 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from kerasbert.cli.common.zoo_names import file_or_name, file_path
+from kerasbert.cli.arguments.zoo_names import file_or_name, file_path
 from kerasbert.training.config import HEAD_HELP, SEED_HELP
 
 # Options of several commands that the application itself reads: the annotation and the default by name.

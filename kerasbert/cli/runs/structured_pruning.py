@@ -4,8 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.training_run import score
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.training_run import score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 
@@ -40,8 +40,8 @@ def prune_structures(model: str, config: "StructuredConfig", training: TrainConf
     Raises:
         KerasBertError: When a file cannot be used, or the model lacks the parts.
     """
-    from kerasbert.cli.common.data_files import check_labels
-    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.inputs.data_files import check_labels
+    from kerasbert.cli.process.progress import loading
     from kerasbert.training.run_folder import RunFolder
 
     out = Path(training.require("out"))
@@ -80,8 +80,8 @@ def _labelled(config: "StructuredConfig", training: TrainConfig) -> list[str]:
 def _read_tables(model: str, config: "StructuredConfig", training: TrainConfig) -> "dict[str, Dataset]":
     """Read all data files by their names, and check them and the options against the model's files before TensorFlow is loaded."""
     from kerasbert.checkpoints.layer_counts import check_layer_count
-    from kerasbert.cli.common.data_files import check_known_labels, read_described
-    from kerasbert.cli.common.training_data import load_processor
+    from kerasbert.cli.inputs.data_files import check_known_labels, read_described
+    from kerasbert.cli.inputs.training_data import load_processor
 
     if config.kept_layers is not None:
         check_layer_count(model, config.kept_layers, fewer=True)
@@ -102,7 +102,7 @@ def _read_tables(model: str, config: "StructuredConfig", training: TrainConfig) 
 
 def _strategy(task: "Task", config: "StructuredConfig", dev: str | None) -> str | None:
     """Return the strategy by which layers are chosen, and print a line about a default; None where no layers are chosen."""
-    from kerasbert.cli.common.progress import note
+    from kerasbert.cli.process.progress import note
 
     if config.strategy is not None or not isinstance(config.kept_layers, int):
         return config.strategy
@@ -123,7 +123,7 @@ def _search(
     task: "Task", config: "StructuredConfig", strategy: str | None, data: "Dataset | None"
 ) -> "list[LayerChoice]":
     """Return the choices of layers that a search tries, the best one first; none without a search."""
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.process.progress import progress
     from kerasbert.compression.pruning.structured import search_layers
 
     if strategy != "search" or not isinstance(config.kept_layers, int):
@@ -140,7 +140,7 @@ def _prune(
     tables: "dict[str, Dataset]",
     batch_size: int,
 ) -> "Task":
-    from kerasbert.cli.common.progress import progress
+    from kerasbert.cli.process.progress import progress
     from kerasbert.compression.pruning import structured
 
     data, layers = tables.get(config.data or ""), list(search[0].layers) if search else config.kept_layers
@@ -164,8 +164,8 @@ def _prune(
 
 def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Dataset":
     """Return the lines of a .txt file, or the table of a data file of the task."""
-    from kerasbert.cli.common.data_files import read_described
-    from kerasbert.cli.common.progress import note
+    from kerasbert.cli.inputs.data_files import read_described
+    from kerasbert.cli.process.progress import note
     from kerasbert.data.plain_text import read_text
     from kerasbert.data.records import data_suffix
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kerasbert.cli.common.progress import note, progress
-from kerasbert.cli.common.results import Result, to_jsonable
+from kerasbert.cli.outputs.results import Result, to_jsonable
+from kerasbert.cli.process.progress import note, progress
 from kerasbert.console.escapes import escape_json
 from kerasbert.console.output import terminal_width
 from kerasbert.console.progress import Progress

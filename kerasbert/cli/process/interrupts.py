@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TextIO
 
-from kerasbert.cli.common.failures import INTERRUPTED
+from kerasbert.cli.process.failures import INTERRUPTED
 from kerasbert.console.escapes import escape_controls
 from kerasbert.files.cleanup import cleanup_on_exit, run_cleanups
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.cli.common.destinations import check_out_file
-from kerasbert.cli.common.results import Result
+from kerasbert.cli.outputs.destinations import check_out_file
+from kerasbert.cli.outputs.results import Result
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.processors import Processor

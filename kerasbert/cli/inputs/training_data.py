@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
-from kerasbert.cli.common.data_files import (
+from kerasbert.cli.inputs.data_files import (
     check_known_labels,
     check_labels,
     locate_errors,
@@ -14,9 +14,8 @@ from kerasbert.cli.common.data_files import (
     read_train_and_dev,
     require_labels,
 )
-from kerasbert.cli.common.loading import loading
-from kerasbert.cli.common.progress import note, progress
-from kerasbert.cli.common.saved_model import read_processor
+from kerasbert.cli.inputs.saved_model import read_processor
+from kerasbert.cli.process.progress import loading, note, progress
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.records import is_tabular
 from kerasbert.errors import KerasBertError

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kerasbert.arguments import argument
-from kerasbert.cli.common.progress import note
+from kerasbert.cli.process.progress import note
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.duplicates import find_duplicates
 from kerasbert.data.file_options import FileOptions
@@ -226,7 +226,7 @@ def read_model_data(model: str | Path, path: Path, reading: FileOptions) -> Data
     Raises:
         KerasBertError: When the file cannot be read, or the model does not have one of its labels.
     """
-    from kerasbert.cli.common.saved_model import read_processor
+    from kerasbert.cli.inputs.saved_model import read_processor
     from kerasbert.processors import make_processor
 
     processor = read_processor(model)

@@ -12,7 +12,7 @@ from kerasbert.files.atomic import atomic_file
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
 from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
-_PROGRAM = __name__.partition(".common")[0]  # the package of all commands, which runs as a process of its own
+_PROGRAM = __name__.partition(".runs")[0]  # the package of all commands, which runs as a process of its own
 _DONE = ".done"  # beside the result of a finished command
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from kerasbert.cli.common import options
+from kerasbert.cli.arguments import options
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import REQUIRED, Options, flag, rules
 from kerasbert.values import INFINITE, Rule

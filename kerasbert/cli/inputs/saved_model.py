@@ -6,7 +6,7 @@ from typing import Any
 from kerasbert.checkpoints.cross_encoder import problem_of
 from kerasbert.checkpoints.heads import named_class
 from kerasbert.checkpoints.hugging_face import label_names, read_config, resolve
-from kerasbert.cli.common.progress import progress
+from kerasbert.cli.process.progress import progress
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import read_json_object
 from kerasbert.files.model_folder import OWN_FILE

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kerasbert.cli.common import predictions
+from kerasbert.cli.outputs import predictions
 from kerasbert.console.tables import render
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.embedding import Embedding

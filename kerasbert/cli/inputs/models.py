@@ -5,8 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common.loading import loading
-from kerasbert.cli.common.progress import note
+from kerasbert.cli.process.progress import loading, note
 from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.training.answer_options import check_answers_questions
 

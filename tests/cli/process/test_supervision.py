@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.cli.common.supervision import _clear
+from kerasbert.cli.process.supervision import _clear
 from kerasbert.files.own_files import SITE, marked_json
 from kerasbert.files.partials import NEW, OLD, hidden_prefix
 from kerasbert.files.site_folder import SITE_FILE
@@ -16,11 +16,11 @@ from kerasbert.files.site_folder import SITE_FILE
 SCRIPT = """
 import os, signal, sys, time
 from pathlib import Path
-from kerasbert.cli.common.claims import claims
-from kerasbert.cli.common.destinations import check_out_folder
-from kerasbert.cli.common.interrupts import handle_interrupts, native_code
-from kerasbert.cli.common.quiet import quiet_libraries
-from kerasbert.cli.common.supervision import supervise
+from kerasbert.cli.process.claims import claims
+from kerasbert.cli.outputs.destinations import check_out_folder
+from kerasbert.cli.process.interrupts import handle_interrupts, native_code
+from kerasbert.cli.process.quiet import quiet_libraries
+from kerasbert.cli.process.supervision import supervise
 from kerasbert.files.cleanup import collect_temporary_files, temporary_folder
 
 def run(log):

@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.common.results import Result
-from kerasbert.cli.common.training_run import TrainingRun, score
+from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.training_run import TrainingRun, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 
@@ -24,7 +24,7 @@ def prune_weights(model: str, config: "MagnitudeConfig", run: TrainingRun) -> Re
     Raises:
         KerasBertError: When the data or the model cannot be used.
     """
-    from kerasbert.cli.common.training_data import prepare_tables, read_model_tables
+    from kerasbert.cli.inputs.training_data import prepare_tables, read_model_tables
     from kerasbert.training.objective_names import objective_weights
 
     objective_weights(config.objectives or "soft-labels")
@@ -65,7 +65,7 @@ def prune_weights(model: str, config: "MagnitudeConfig", run: TrainingRun) -> Re
 
 def _load(model: str, config: "MagnitudeConfig", training: TrainConfig) -> "tuple[Task, Task | None]":
     """Load the model to prune, and a second copy as the teacher for objectives."""
-    from kerasbert.cli.common.loading import loading
+    from kerasbert.cli.process.progress import loading
 
     with loading("the model"):
         import tf_keras as keras

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kerasbert.children import die_with_parent, expect_children
-from kerasbert.cli.common import claims
-from kerasbert.cli.common.failures import FAILURE
+from kerasbert.cli.process import claims
+from kerasbert.cli.process.failures import FAILURE
 from kerasbert.console.output import note
 from kerasbert.files.atomic import recover
 from kerasbert.files.cleanup import clear_abandoned

@@ -4,7 +4,7 @@ import errno
 import os
 from typing import Any
 
-from kerasbert.cli.common.flags import describe_unknown_option
+from kerasbert.cli.arguments.flags import describe_unknown_option
 from kerasbert.errors import KerasBertError
 
 BAD_INPUT, FAILURE, INTERRUPTED = 2, 1, 130

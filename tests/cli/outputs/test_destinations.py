@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.cli.common.claims import claims
-from kerasbert.cli.common.destinations import check_companions, check_out_file, check_out_folder
+from kerasbert.cli.outputs.destinations import check_companions, check_out_file, check_out_folder
+from kerasbert.cli.process.claims import claims
 from kerasbert.cli.train import _destination as destination
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
@@ -160,8 +160,8 @@ def test_mount_points_and_the_working_directory_are_kept(model, monkeypatch):
 HOLD = """
 import sys
 from pathlib import Path
-from kerasbert.cli.common.claims import claims
-from kerasbert.cli.common.destinations import check_out_folder
+from kerasbert.cli.process.claims import claims
+from kerasbert.cli.outputs.destinations import check_out_folder
 with claims(None):
     check_out_folder(Path(sys.argv[1]))
     print("held", flush=True)

@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from kerasbert.cli.common.claims import claim, make_parent
+from kerasbert.cli.process.claims import claim, make_parent
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import check_replaceable, recover
 from kerasbert.files.model_folder import (

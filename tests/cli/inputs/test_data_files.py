@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kerasbert.cli.common import loading
-from kerasbert.cli.common.saved_model import read_processor
+from kerasbert.cli.inputs.saved_model import read_processor
 from kerasbert.processors.registry import TASK_NAMES
 
 NEWS = "id,headline,kind\n" + "".join(
@@ -28,7 +27,7 @@ def unloaded(monkeypatch):
     def fail(*arguments, **options):
         raise AssertionError("TensorFlow would have been loaded")
 
-    monkeypatch.setattr(loading, "progress", fail)
+    monkeypatch.setattr("kerasbert.cli.process.progress.keep_memory", fail)
     monkeypatch.setattr("kerasbert.tasks.auto.load_task", fail)
     monkeypatch.setattr("kerasbert.export.validator.validate", fail)
 
@@ -90,7 +89,7 @@ def test_arguments_in_messages_are_options_of_a_command():
 
     from kerasbert.arguments import argument, naming_options
     from kerasbert.cli.app import build_app
-    from kerasbert.cli.common.flags import argument_options
+    from kerasbert.cli.arguments.flags import argument_options
 
     root = Path(__file__).parents[3]
     texts = "".join(path.read_text() for folder in ("kerasbert", "export") for path in (root / folder).rglob("*.py"))
@@ -172,7 +171,7 @@ def test_tensorboard_is_checked_before_data(made, place, run, tmp_path, unloaded
     def missing(package, purpose):
         raise KerasBertError(f"expected the package {package} for {purpose}, received none")
 
-    monkeypatch.setattr("kerasbert.cli.common.training_run.require_package", missing)
+    monkeypatch.setattr("kerasbert.cli.runs.training_run.require_package", missing)
     out = tmp_path / "out"
     done = run(command, *commands(made, place, tmp_path / "none.tsv", out)[command], "--tensorboard")
     assert done.code == 2 and "the package tensorboard for --tensorboard" in done.err and not out.exists()
@@ -190,7 +189,7 @@ def test_objectives_have_one_list_of_names():
     [("single_label", "", "a label, received ''"), ("regression", "x", "a finite number")],
 )
 def test_rows_with_bad_labels_are_skipped_too(tmp_path, capsys, problem, bad, message):
-    from kerasbert.cli.common.data_files import read_described
+    from kerasbert.cli.inputs.data_files import read_described
     from kerasbert.data.file_options import FileOptions
     from kerasbert.processors import processor_class
 
@@ -267,8 +266,8 @@ def test_wrong_columns_are_reported_without_tensorflow(made, place, news, tmp_pa
 
 
 def test_columns_of_zeros_and_ones_are_the_labels_of_a_training(tmp_path, capsys):
-    from kerasbert.cli.common.data_files import read_train_and_dev
-    from kerasbert.cli.common.training_data import label_names
+    from kerasbert.cli.inputs.data_files import read_train_and_dev
+    from kerasbert.cli.inputs.training_data import label_names
     from kerasbert.errors import KerasBertError
     from kerasbert.processors import make_processor, processor_class
     from kerasbert.training.config import TrainConfig
