@@ -142,9 +142,6 @@ class Encoder(keras.layers.Layer):
         Args:
             inputs: Int32 tensors `(B, S)` by input name.
             training: Whether dropout is applied.
-
-        Returns:
-            The input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
         """
         if isinstance(inputs, Mapping) and "hidden" in inputs:
             return inputs["hidden"], inputs["attention_bias"][:, tf.newaxis, tf.newaxis]
@@ -159,11 +156,8 @@ class Encoder(keras.layers.Layer):
         """Pool by the first token: (B, S, H) -> (B, H).
 
         Args:
-            sequence: The sequence, (B, S, H).
+            sequence: The sequence.
             training: Whether dropout is applied.
-
-        Returns:
-            The pooled vectors, (B, H).
         """
         first = first_token(sequence)
         if self.pooler is None:

@@ -6,7 +6,6 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.layers.config import Activation, EncoderConfig
-from kerasbert.layers.norms import Norm
 
 
 def truncated_normal(config: EncoderConfig) -> keras.initializers.Initializer:
@@ -21,27 +20,15 @@ class Dense(keras.layers.Layer):
         kernel: (in, units), float32 also under mixed precision.
         bias: (units,), float32 also under mixed precision; None where `has_bias` is false.
         input_quantizer: the fake quantizer of the input; several layers may share one.
-        folded: a NoNorm after this layer that is multiplied into kernel and bias, as converters fold it.
-        calls: of a layer in a user's head, how often it is called; each time with the same ranges.
     """
 
-    calls = 1
-
     def __init__(
-        self,
-        units: int,
-        input_quantizer: keras.layers.Layer,
-        path: str,
-        *,
-        initializer: keras.initializers.Initializer,
-        activation: Activation | None = None,
-        folded: Norm | None = None,
-        has_bias: bool = True,
-    ):
+        self, units: int, input_quantizer: keras.layers.Layer, path: str, *,
+        initializer: keras.initializers.Initializer, activation: Activation | None = None, has_bias: bool = True,
+    ):  # fmt: skip
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.input_quantizer = units, path, input_quantizer
-        self.activation, self.folded, self._initializer = activation, folded, initializer
-        self.has_bias = has_bias
+        self.activation, self.has_bias, self._initializer = activation, has_bias, initializer
         self.bias: Any = None
 
     def build(self, input_shape: tf.TensorShape) -> None:
@@ -49,8 +36,6 @@ class Dense(keras.layers.Layer):
         self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
         if self.has_bias:
             self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
-        if self.folded is not None:
-            self.folded.build(tf.TensorShape((None, self.units)))
         super().build(input_shape)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
@@ -68,10 +53,8 @@ class Dense(keras.layers.Layer):
 
     def served_kernel(self) -> tf.Tensor:
         """Return the kernel (in, units) of the exported graph."""
-        kernel = tf.convert_to_tensor(self.kernel)
-        return kernel if self.folded is None else kernel * self.folded.gamma
+        return tf.convert_to_tensor(self.kernel)
 
     def served_bias(self) -> tf.Tensor:
         """Return the bias (units,) of the exported graph; zeros where the layer has none."""
-        bias = tf.zeros((self.units,)) if self.bias is None else tf.convert_to_tensor(self.bias)
-        return bias if self.folded is None else bias * self.folded.gamma + self.folded.beta
+        return tf.zeros((self.units,)) if self.bias is None else tf.convert_to_tensor(self.bias)

@@ -3,7 +3,8 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.lowering.options import leading, lowering_options
+from kerasbert.layers.lowering.gathering import gather_rows
+from kerasbert.layers.lowering.options import lowering_options
 
 
 class EmbeddingTable(keras.layers.Layer):
@@ -19,12 +20,7 @@ class EmbeddingTable(keras.layers.Layer):
 
     def call(self, ids: tf.Tensor) -> tf.Tensor:
         table = tf.cast(self.table, self.compute_dtype or tf.float32)
-        if not lowering_options().rank1_ids:
-            return self.served_rows(tf.gather(table, ids))
-        rows = tf.gather(table[None], tf.reshape(ids, (-1,)), axis=1)  # (1, rows, width) -> (1, B S, width)
-        if ids.shape[0] != 1:
-            rows = tf.reshape(rows, (*leading(ids), table.shape[1]))
-        return self.served_rows(rows)
+        return self.served_rows(gather_rows(table, ids))
 
     def served_rows(self, rows: tf.Tensor) -> tf.Tensor:
         """Return rows (..., width) as the file holds them."""

@@ -4,13 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.capture import capture
-from kerasbert.layers.lowering.options import lowering_options
-
-# A token's largest deviation after the scaling of `half_range`. Squares, and their sum over 4,096 channels, stay below 65,504, the largest
-# 16-bit float. What squares to less than the smallest one adds less than 1 % to the variance of 384 channels.
-HALF_LARGEST = 4.0
-# A deviation is taken to be at least this: the vector may be constant.
-HALF_SMALLEST = 1e-3
+from kerasbert.layers.lowering.half_range import in_half_range
 
 
 class Norm(keras.layers.Layer):
@@ -41,22 +35,12 @@ class LayerNorm(Norm):
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         data = tf.cast(x, tf.float32)
         centered = data - tf.reduce_mean(data, axis=-1, keepdims=True)
-        epsilon: float | tf.Tensor = self.epsilon
-        if lowering_options().half_range:
-            # No scale changes the result. Without one, MiniLM's first norm squares 344 and exceeds 16 bits.
-            scale = half_range_scale(centered)
-            centered, epsilon = centered * scale, tf.square(epsilon**0.5 * scale)
+        centered, epsilon = in_half_range(centered, self.epsilon)
         variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)  # (..., 1)
         normal = centered * tf.math.rsqrt(variance + epsilon)
         result = tf.cast(normal * per_channel(self.gamma, data) + per_channel(self.beta, data), x.dtype)
         capture("norm", (self.path, x, result))
         return result
-
-
-def half_range_scale(x: tf.Tensor) -> tf.Tensor:
-    """Return the factor of each vector (..., H) under which its squares, and their sum, stay in the range of 16-bit floats: (..., 1)."""
-    largest = tf.reduce_max(tf.abs(x), axis=-1, keepdims=True)
-    return HALF_LARGEST / tf.maximum(largest, HALF_SMALLEST)
 
 
 def per_channel(values: tf.Tensor | tf.Variable, x: tf.Tensor) -> tf.Tensor:

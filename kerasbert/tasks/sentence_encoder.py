@@ -15,8 +15,8 @@ from kerasbert.checkpoints.sentence_transformers import lowercases, read_setting
 from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.encoders.pooling import POOLINGS, pool
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.lowering.half_range import half_range_scale
 from kerasbert.layers.lowering.options import lowering_options
-from kerasbert.layers.norms import half_range_scale
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
 from kerasbert.layers.quantization.connections import tie_sequence
 from kerasbert.layers.quantization.factory import LayerFactory

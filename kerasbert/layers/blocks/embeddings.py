@@ -5,6 +5,7 @@ import tf_keras as keras
 
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
+from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.edges import Edges, embedding_edges
 from kerasbert.layers.quantization.factory import LayerFactory
 
@@ -35,7 +36,7 @@ class Embeddings(keras.layers.Layer):
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
             self.position_sum = make.quantizer("positioned", integer_only=True)
         self.sum = make.quantizer("stream", integer_only=True, residual=True)
-        self.norm = make.norm("norm", norm, epsilon)
+        self.norm: Norm = make.norm("norm", norm, epsilon)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:

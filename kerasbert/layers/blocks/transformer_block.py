@@ -11,6 +11,7 @@ from kerasbert.layers.blocks.decomposed_attention import decomposed_attention
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.lowering.options import leading, lowering_options
+from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, ActivationFakeQuant
 from kerasbert.layers.quantization.edges import feed_forward_ties, transformer_edges
 from kerasbert.layers.quantization.factory import LayerFactory
@@ -149,7 +150,7 @@ class TransformerBlock(keras.layers.Layer):
         self.attention_norm: Any = make.norm("attention_norm")
         self.feed_forward = feed_forward(make.at("feed_forward"), intermediate=intermediate[0])
         self.feed_forward_sum = make.quantizer("feed_forward_stream", integer_only=True, residual=True)
-        self.feed_forward_norm = make.norm("feed_forward_norm")
+        self.feed_forward_norm: Norm = make.norm("feed_forward_norm")
         self.dropout = Dropout(make.config.hidden_dropout_prob)
         self.attention_adapter = self.feed_forward_adapter = None  # set by `insert_adapters`
 

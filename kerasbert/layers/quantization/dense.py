@@ -7,6 +7,7 @@ import tf_keras as keras
 
 from kerasbert.layers.config import Activation, gelu, gelu_new
 from kerasbert.layers.dense import Dense
+from kerasbert.layers.no_norm import FoldedDense
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.activation_quantizers import (
     ActivationFakeQuant,
@@ -106,6 +107,10 @@ class QuantizedDense(Dense):
         return (total + tf.round(self.served_bias() / scale)) * scale
 
 
+class FoldedQuantizedDense(QuantizedDense, FoldedDense):
+    """The same with a NoNorm that is folded into it before it is quantized."""
+
+
 def flat_outside(activation: Activation | None) -> tuple[float | None, float | None]:
     """Return the inputs below and above which an activation is flat, or None: an 8-bit range need not reach beyond them.
 
@@ -145,9 +150,9 @@ def make_dense(
         symmetric: of the output, see `activation_quantizer`.
         has_bias: whether there is a bias.
     """
-    options = {"initializer": initializer, "activation": activation, "folded": folded, "has_bias": has_bias}
+    options: dict[str, Any] = {"initializer": initializer, "activation": activation, "has_bias": has_bias}
+    options |= {} if folded is None else {"folded": folded}
     if policy is None:
-        return Dense(units, input_quantizer, path, **options)
-    return QuantizedDense(
-        units, input_quantizer, policy, path, prevent_bias_folding=prevent_bias_folding, symmetric=symmetric, **options
-    )
+        return (Dense if folded is None else FoldedDense)(units, input_quantizer, path, **options)
+    options |= {"prevent_bias_folding": prevent_bias_folding, "symmetric": symmetric}
+    return (QuantizedDense if folded is None else FoldedQuantizedDense)(units, input_quantizer, policy, path, **options)
