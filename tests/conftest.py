@@ -62,6 +62,21 @@ def pytest_xdist_make_scheduler(config, log):
     return LoadPlaces(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks the cases of a test `long` that its `long_cases` does not keep: one or two stand for all of them in `make test`."""
+    seen = set()
+    for item in items:
+        mark = item.get_closest_marker("long_cases")
+        if mark is None:
+            continue
+        test = (item.path, item.originalname)
+        kept = any(word in item.name for word in mark.args) if mark.args else test not in seen
+        seen.add(test)
+        if not kept:
+            item.add_marker(pytest.mark.long)
+
+
 def pytest_collection_finish():
     """Keeps what libraries made while they were imported out of garbage collections, and makes those rare: they took time."""
     _forget()

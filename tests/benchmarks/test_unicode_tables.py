@@ -54,6 +54,7 @@ def decode_mappings(table: str) -> dict[int, str]:
     return found
 
 
+@pytest.mark.long
 def test_the_committed_tables_are_those_of_the_engine(tables):
     assert list(committed()) == list(DESCRIPTIONS)
     changed = [name for name, table in tables.items() if name not in OF_PYTHON and committed()[name] != table]

@@ -124,6 +124,7 @@ FLAG_OF = {
 }  # fmt: skip
 
 
+@pytest.mark.long_cases("mean]", "lasttoken")
 @pytest.mark.parametrize("mode", COUNTED)
 def test_every_pooling_mode_of_every_form(folder, texts, tokens, mode, tmp_path):
     expected = np.stack([COUNTED[mode](rows) for rows in tokens])

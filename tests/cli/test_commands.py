@@ -71,6 +71,7 @@ def test_impossible_quantizations_are_rejected(made, run, place, tmp_path, optio
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("command", ["quantize", "convert", "diagnose"])
 def test_every_command_calibrates_on_as_many_examples(made, run, place, tmp_path, command):
     lines = Path(place.train).read_text("utf-8").splitlines(keepends=True)

@@ -22,6 +22,7 @@ def teacher(place, tmp_path_factory):
     return out
 
 
+@pytest.mark.long
 def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     out = tmp_path / "student"
     small = ["--layers", "1", "--objectives", "soft-labels=1,hidden=0.5", "--temperature", "3", "--max-rows", "64"]
@@ -51,6 +52,7 @@ def test_a_student_without_norms(command, run, tmp_path):
     assert config["num_hidden_layers"] == 1 and json.loads((out / "training.json").read_text())["no_norm"] is True
 
 
+@pytest.mark.long
 def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path):
     texts = tmp_path / "texts.tsv"
     texts.write_text("text\n" + "a good film\nso bad\n" * 4)
@@ -72,6 +74,7 @@ def test_a_student_of_a_checkpoint_without_labels(place, command, run, tmp_path)
     assert "of the teacher's tensors for 8 rows" in done.err and done.out.startswith("saved ")
 
 
+@pytest.mark.long
 def test_sentence_vectors_with_texts_as_dev_data(place, run, tmp_path):
     from kerasbert.tasks import SentenceEncoder
 

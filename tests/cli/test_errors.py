@@ -198,6 +198,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.long
 def test_an_interrupt_while_tensorflow_trains(place, tmp_path, interruptible):
     out = tmp_path / "out"
     command = ["train", "--model", place.checkpoint, "--train", place.train, "--epochs", "100000", "--out", str(out)]

@@ -47,6 +47,7 @@ def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     assert any(not np.array_equal(after[name], before[name]) for name in before)
 
 
+@pytest.mark.long
 def test_pruning_with_distillation_from_the_original_model(made, place, run, tmp_path):
     learning = ["--objectives", "soft-labels=1", "--label-weight", "0", "--updates", "2"]
     done = run(

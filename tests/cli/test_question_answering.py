@@ -81,6 +81,7 @@ def metrics_of(run, model, data, *options) -> dict:
     return json.loads(done.out)["metrics"]
 
 
+@pytest.mark.long
 def test_questions_without_an_answer_turn_no_answer_on(asked):
     assert "20 of 60 training questions have no answer: no_answer is on" in asked.messages
     settings = settings_of(asked.model)
@@ -152,6 +153,7 @@ def test_predict_lists_as_many_answers(asked, run):
     assert len(scores) == 3 and scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.long
 def test_a_saved_model_that_always_answers_learns_not_to(asked, run, tmp_path):
     command = ["train", "--task", "question-answering", "--epochs", "1", "--max-rows", "9"]
     first, second = tmp_path / "first", tmp_path / "second"

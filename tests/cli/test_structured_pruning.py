@@ -39,6 +39,7 @@ def pruned(place, folder):
     return out
 
 
+@pytest.mark.long
 def test_all_parts_in_one_command(pruned):
     from kerasbert.tasks.auto import load_task
 

@@ -72,6 +72,7 @@ def same_weights(one: Path, other: Path, **tolerance) -> None:
         np.testing.assert_allclose(values, others[name], err_msg=name, **tolerance)
 
 
+@pytest.mark.long
 def test_a_killed_training_resumes_to_the_same_numbers(place, run, unbroken, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(

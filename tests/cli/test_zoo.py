@@ -91,6 +91,7 @@ def test_build_without_texts_is_an_error(capsys, tmp_path, texts, message):
     assert code == 2 and message in err and not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_build_saves_an_encoder_and_its_intermediate_results(capsys, tmp_path, monkeypatch):
     from kerasbert.data import assistant
     from kerasbert.tasks import SentenceEncoder

@@ -127,6 +127,7 @@ def test_contradictory_integer_policies_are_refused(tiny, trained, change, expec
         quantize(trained, replace(INTEGER_ONLY, **change), calibration=tiny.rows(8)[0])
 
 
+@pytest.mark.long
 def test_integer_only_task_survives_saving(tiny, trained, tmp_path):
     model = quantize(trained, "static_wi8_ai8", calibration=tiny.rows(32)[0], integer_only=True)
     model.save_pretrained(tmp_path / "model")

@@ -140,6 +140,7 @@ def test_ranges_of_frozen_layers_stay(tiny):
     assert moved and not any(name.startswith(("layers.", "embeddings.")) for name in moved)
 
 
+@pytest.mark.long
 def test_saved_model_continues_learning_ranges(tiny, tmp_path):
     model = learning(tiny, integer_only=True)
     model.compile(kb.adamw(1e-3))

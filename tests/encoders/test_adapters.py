@@ -92,6 +92,7 @@ def edit(path, change) -> None:
 # -- what is added -----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_cases("albert", "mobilebert")
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_parameters_and_near_identity(tiny, texts, name):
     plain, adapted = classifier(tiny, name), classifier(tiny, name, adapters=SIZE)
@@ -171,6 +172,7 @@ def test_a_task_without_adapters_has_none_to_train(tiny, tmp_path):
 # -- folders -----------------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_cases("albert")
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_saved_folder_loads_as_the_same_model(tiny, texts, tmp_path, name):
     model = moved(classifier(tiny, name, adapters=SIZE, layer_mix=True))

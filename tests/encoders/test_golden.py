@@ -73,6 +73,7 @@ def test_heads_are_those_of_pytorch(name):
         close(found[output], reference[output], reference["attention_mask"].astype(bool) if per_token else None)
 
 
+@pytest.mark.long_cases("albert-two", "bert-pre", "mobilebert-question", "electra")
 @pytest.mark.parametrize("name", HEADS)
 def test_a_saved_task_has_the_tensors_that_it_was_loaded_from(name, tmp_path):
     from safetensors.numpy import load_file

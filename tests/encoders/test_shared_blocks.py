@@ -72,6 +72,7 @@ def test_training_moves_the_ranges_of_all_calls(albert, tiny):
     assert all(a != b for was, now in zip(before, after, strict=True) for a, b in zip(was, now, strict=True))
 
 
+@pytest.mark.long
 def test_ranges_survive_a_folder_and_a_keras_file(albert, tiny, tmp_path):
     import tf_keras as keras
 

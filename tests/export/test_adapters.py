@@ -69,6 +69,7 @@ def files(models):
     return content
 
 
+@pytest.mark.long_cases("albert")
 @pytest.mark.parametrize(("name", "recipe"), CONVERTED)
 def test_the_file_computes_what_keras_computes(models, files, texts, name, recipe):
     model = models(name, recipe)

@@ -152,6 +152,7 @@ CONVERTED = [
 ]
 
 
+@pytest.mark.long_cases("albert-static", "mobilebert-static", "electra-static", "roberta-float32")
 @pytest.mark.parametrize(("name", "recipe"), CONVERTED)
 def test_the_file_computes_what_keras_computes(models, files, texts, name, recipe):
     content, model = files(name, recipe), models(name, recipe)
@@ -176,6 +177,7 @@ def test_a_wrong_range_changes_the_outputs(models, texts):
         agree(content, model, texts, "static_wi8_ai8")
 
 
+@pytest.mark.long_cases("roberta")
 @pytest.mark.parametrize("name", ["mobilebert", "roberta"])
 def test_resizable_files_at_two_lengths(models, texts, name):
     model = models(name, "dynamic_wi8_afp32")

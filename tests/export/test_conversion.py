@@ -132,6 +132,7 @@ def test_other_classification_tasks_convert(tiny, problem):
     assert result.metadata.processor.name == problem and result.metadata.labels == model.labels
 
 
+@pytest.mark.long_cases("settings0", "settings3")
 @pytest.mark.parametrize(
     "settings",
     [
@@ -152,6 +153,7 @@ def test_other_poolings_convert(tiny, settings):
 # -- masks and lengths ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long_cases("static")
 @pytest.mark.parametrize(
     ("name", "recipe"),
     [*((n, "float32") for n in FLOAT), ("static_model", "static_wi8_ai8")],

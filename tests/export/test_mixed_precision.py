@@ -26,6 +26,7 @@ def probabilities(model, texts, path):
     return np.concatenate([rows[row][0] for row in range(len(texts))])
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     "options", [{"recipe": "float32"}, {"recipe": "static_wi8_ai8"}, {"integer_only": True}], ids=lambda each: str(each)
 )

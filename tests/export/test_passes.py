@@ -37,6 +37,7 @@ def counts(monkeypatch):
     return seen
 
 
+@pytest.mark.long_cases("static", "float32")
 @pytest.mark.parametrize(
     ("recipe", "options", "expected"),
     [

@@ -106,6 +106,7 @@ def close(found, expected, at: str = "") -> None:
         assert found == expected, at
 
 
+@pytest.mark.long_cases("question_answering", "single_label", "embedding")
 @pytest.mark.parametrize("problem", KINDS)
 def test_a_file_predicts_and_scores_as_its_task(tiny, tasks, files, problem):
     task, predictor = tasks[problem], open_pipeline(files(problem))
@@ -151,6 +152,7 @@ def test_a_file_with_another_head_fails_validation(tiny, tasks, files, problem):
     assert any(word in report.checks[1].reason for word in ("agreement", "cosine")), report.table()
 
 
+@pytest.mark.long_cases("question_answering")
 @pytest.mark.parametrize(("problem", "recipe"), QUANTIZED.items())
 def test_quantized_files_pass_validation(tiny, tasks, tmp_path, problem, recipe):
     x, y = data(tiny, problem)

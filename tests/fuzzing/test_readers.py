@@ -1,4 +1,4 @@
-"""Every reader on 2,000 damaged files, the same on every run; `benchmarks/robustness/fuzz_readers.py` reads more, and replays one."""
+"""Every reader on 300 or 2,000 damaged files, the same on every run; `benchmarks/robustness/fuzz_readers.py` reads more."""
 
 import json
 import os
@@ -12,13 +12,14 @@ from benchmarks.robustness.fuzz_targets import targets
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 
-INPUTS, SLOW_INPUTS = 2000, 60
+SLOW = 33  # Times that an input of a slow reader takes.
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # inside of keras-nlp
 @pytest.mark.parametrize("target", targets(), ids=lambda target: target.name)
-def test_only_answers_and_our_errors_come_out(target):
-    inputs = SLOW_INPUTS if target.slow else INPUTS
+@pytest.mark.parametrize("inputs", [300, pytest.param(2000, marks=pytest.mark.long)])
+def test_only_answers_and_our_errors_come_out(target, inputs):
+    inputs = inputs // SLOW if target.slow else inputs
     # Files in memory, where there is such a folder: 50,000 small ones are written.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         counts = fuzz(target, 0, inputs, Path(folder))

@@ -101,6 +101,7 @@ def own(request, tiny, tmp_path_factory):
     return task, data, folder
 
 
+@pytest.mark.long_cases
 def test_a_saved_folder_names_the_head_and_loads_it(own):
     task, (texts, _), folder = own
     settings = json.loads((folder / "kerasbert.json").read_text("utf-8"))["settings"]
@@ -110,6 +111,7 @@ def test_a_saved_folder_names_the_head_and_loads_it(own):
     np.testing.assert_equal(loaded.predictions(texts[:4]), task.predictions(texts[:4]))
 
 
+@pytest.mark.long_cases
 def test_the_file_computes_what_the_quantized_model_computes(own, tmp_path, capsys):
     task, (texts, labels), _ = own
     int8 = kb.compression.quantize(task, "static_wi8_ai8", calibration=texts)

@@ -60,6 +60,7 @@ CALLS = {
 }
 
 
+@pytest.mark.long_cases("texts", "unknown")
 @pytest.mark.parametrize("call", CALLS)
 def test_the_schedule_has_the_steps_of_fit(tiny, model, call):
     make, steps = CALLS[call]
@@ -81,6 +82,7 @@ def test_a_resumed_fit_continues_the_schedule(tiny, model):
     np.testing.assert_allclose(rates, by_hand(0.01, 3, 12)[8:], rtol=1e-5)
 
 
+@pytest.mark.long_cases("constant")
 @pytest.mark.parametrize("decay", ["linear", "cosine", "constant"])
 def test_traced_training_equals_that_with_steps_given(tiny, decay):
     weights = []

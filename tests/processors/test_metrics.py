@@ -13,6 +13,7 @@ from kerasbert.processors.labelled_outputs import check_finite
 CASES = range(300)
 
 
+@pytest.mark.long_cases("[3")
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_class_metrics_are_scikit_learns(classes):
     draw = np.random.default_rng(classes)

@@ -58,6 +58,7 @@ def test_new_names_are_noted(capsys):
     assert capsys.readouterr().err == expected
 
 
+@pytest.mark.long_cases("-bert-", "-mobilebert-")
 @pytest.mark.parametrize("own", [True, False], ids=["kerasbert's folder", "transformers' folder"])
 @pytest.mark.parametrize("model_type", ["bert", "albert", "mobilebert", "distilbert", "electra", "roberta"])
 @pytest.mark.parametrize("kind", [kb.TextClassifier, kb.TokenTagger])
@@ -78,6 +79,7 @@ def test_probabilities_move_with_their_labels(tiny, tmp_path, model_type, kind, 
     np.testing.assert_array_equal(kb.load_task(tmp_path / "again")(ids), loaded(ids))
 
 
+@pytest.mark.long_cases("static")
 @pytest.mark.parametrize("recipe", ["static_wi8_ai8", "dynamic_wi8_afp32", "integer only"])
 def test_quantized_folder_moves_its_rows(tiny, tmp_path, recipe):
     integer_only = recipe == "integer only"

@@ -47,6 +47,7 @@ def test_freeze_without_parts_names_the_parts(tiny):
     assert len(task.trainable_variables) == len(task.variables)
 
 
+@pytest.mark.long_cases("columns", "packed")
 @pytest.mark.parametrize(
     ("data", "labels"),
     [

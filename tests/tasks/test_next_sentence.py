@@ -72,6 +72,7 @@ def test_the_task_of_hugging_face(task, tmp_path):
     assert loaded.predict([("it is", "so")]) == task.predict([("it is", "so")])
 
 
+@pytest.mark.long_cases("mobilebert", "electra")
 @pytest.mark.parametrize("kind", ["albert", "mobilebert", "distilbert", "electra", "roberta"])
 def test_every_encoder(tiny, kind):
     encoder = encoder_class(kind)

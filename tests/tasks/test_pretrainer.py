@@ -61,6 +61,7 @@ FORMS = {
 }
 
 
+@pytest.mark.long_cases("texts", "documents")
 @pytest.mark.parametrize("form", FORMS)
 def test_fit_takes(pretrainer, tmp_path, form):
     (tmp_path / "texts.txt").write_text("\n".join(DOCUMENTS))

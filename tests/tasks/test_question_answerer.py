@@ -74,6 +74,7 @@ def test_it_learns_over_windows_and_without_answers(learned):
         )
 
 
+@pytest.mark.long
 def test_quantized_training_keeps_the_metric(learned):
     examples, answers = questions(60, seed=1)
     model = kb.compression.quantize(learned, "static_wi8_ai8", calibration=examples)
@@ -192,6 +193,7 @@ def test_choose_threshold_sets_the_best_one(make):
         task.choose_threshold(X)
 
 
+@pytest.mark.long_cases("albert", "roberta")
 @pytest.mark.parametrize("kind", ["albert", "mobilebert", "distilbert", "electra", "roberta"])
 def test_every_encoder(kind, tiny):
     encoder = encoder_class(kind)

@@ -63,6 +63,7 @@ def edit(path: Path, change) -> None:
     path.write_text(json.dumps(content), "utf-8")
 
 
+@pytest.mark.long_cases("static_model", "[vectors")
 @pytest.mark.parametrize("name", MODELS)
 def test_keras_file_round_trip(request, tmp_path, texts, name):
     model = request.getfixturevalue(name)
@@ -119,6 +120,7 @@ def test_saving_keeps_other_files(tiny, copied, static_model):
         static_model.save_pretrained(folder)
 
 
+@pytest.mark.long_cases("static_model", "[vectors")
 @pytest.mark.parametrize("name", MODELS)
 def test_folder_round_trip(request, saved, texts, name):
     model = request.getfixturevalue(name)

@@ -42,6 +42,7 @@ def edited(folder, **changes):
     return folder
 
 
+@pytest.mark.long_cases("True-True-mean", "False-False-cls")
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 @pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize("tanh", [True, False])

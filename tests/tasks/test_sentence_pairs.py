@@ -109,6 +109,7 @@ def test_the_default_loss_depends_on_the_labels(model, pairs):
         assert np.isfinite(model.fit(*given, verbose=0).history["loss"][0])
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("given", ["scores", "pairs", "packed"])
 def test_similar_pairs_come_closer(model, pairs, given):
     compiled(model, rate=0.05)

@@ -33,6 +33,7 @@ FORMS = {
 }
 
 
+@pytest.mark.long_cases("batches", "columns")
 @pytest.mark.parametrize("form", FORMS)
 def test_labels_by_name(tiny, form):
     model = compiled(tiny.narrow())
@@ -76,6 +77,7 @@ def test_errors_in_a_pipeline_are_raised_as_kerasbert_errors(tiny):
         model.fit(slices({"body": texts, "label": ["positive"] * 3}), verbose=0)
 
 
+@pytest.mark.long
 def test_validation_split_takes_the_last_examples(tiny, tmp_path):
     texts, labels = tiny.rows(10)
     path = tmp_path / "a.tsv"
@@ -129,6 +131,7 @@ def test_validation_split_with_weights_and_wrong_fractions(tiny):
             model.fit(x, labels[: len(x)] if isinstance(x, list) else None, validation_split=share, verbose=0)
 
 
+@pytest.mark.long
 def test_calls_of_several_threads_raise_their_own_errors(tiny):
     texts, _ = tiny.rows(8)
     both, errors = threading.Barrier(2), {}

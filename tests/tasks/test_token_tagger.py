@@ -150,6 +150,7 @@ def test_quantized_training(learned, tiny):
     assert task.score(words, tags)["entity F1"] > 0.8
 
 
+@pytest.mark.long_cases("albert", "roberta")
 @pytest.mark.parametrize("model_type", ["bert", "albert", "mobilebert", "distilbert", "electra", "roberta"])
 def test_every_encoder_trains_and_is_saved(tiny, model_type, tmp_path):
     kind = encoder_class(model_type)

@@ -36,6 +36,7 @@ FORMS = {
 }
 
 
+@pytest.mark.long_cases("list", "bytes", "packed", "pair")
 @pytest.mark.parametrize("form", FORMS)
 def test_fit_and_predict_take(tiny, form):
     model = compiled(tiny.narrow())
@@ -358,6 +359,7 @@ def policy(request):
     keras.mixed_precision.set_global_policy("float32")
 
 
+@pytest.mark.long_cases("None-mixed_bfloat16", "static_wi8_ai8-mixed_float16")
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"], indirect=True)
 @pytest.mark.parametrize("recipe", [None, "static_wi8_ai8", "dynamic_wi8_afp32"])
 def test_mixed_precision(tiny, policy, recipe):

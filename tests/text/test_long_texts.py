@@ -99,6 +99,7 @@ def cut_short(monkeypatch):
     monkeypatch.setattr("kerasbert.text.japanese._BATCH", 3)
 
 
+@pytest.mark.long_cases("wordpiece", "sentencepiece", "bytes", "client")
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_have_the_tokens_of_the_whole_text(kind, pieces_model, monkeypatch):
     tokenizer = KINDS[kind](pieces_model)

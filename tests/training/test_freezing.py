@@ -134,6 +134,7 @@ class Record(keras.callbacks.Callback):
 STAGES = [{"pooler", "head"}, {"layers.1"}, {"layers.0"}, {"embeddings"}]
 
 
+@pytest.mark.long_cases("[2")
 @pytest.mark.parametrize("every", [1, 2])
 def test_layers_unfreeze_from_the_top(tiny, every):
     """In a compiled train function, also one that was traced before."""

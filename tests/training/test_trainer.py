@@ -70,6 +70,7 @@ def parts(tiny, tmp_path):
     return Parts()
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("steps", [2, STEPS + 4, 2 * STEPS])
 def test_a_resumed_run_equals_an_uninterrupted_one(parts, tmp_path, steps):
     whole, whole_folder = parts.task(), RunFolder(tmp_path / "whole")
@@ -128,6 +129,7 @@ def test_the_kept_epoch_is_explained(values, line_start):
     assert line.startswith(line_start) and (line == line_start or line_start.endswith("train "))
 
 
+@pytest.mark.long
 def test_a_run_without_a_folder_keeps_the_best_epoch_and_writes_nothing(parts, tmp_path, monkeypatch):
     with_folder, without = parts.task(), parts.task()
     scores = iter([0.2, 0.9, 0.4] * 2)

@@ -160,6 +160,7 @@ def test_principal_directions_preserve_vectors_in_a_plane():
     np.testing.assert_allclose(points @ directions @ directions.T, points, atol=1e-4)
 
 
+@pytest.mark.long
 def test_build_learns_and_is_saved_in_shards(texts, teacher, tmp_path, monkeypatch):
     from kerasbert.zoo.building import saving
 
@@ -199,6 +200,7 @@ def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path, told
         np.testing.assert_allclose(variable, resumed.variables_by_path()[path], atol=1e-6, err_msg=path)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     ("model_type", "sizes"),
     [

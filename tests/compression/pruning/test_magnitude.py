@@ -70,6 +70,7 @@ def test_sparsity_follows_the_schedule(tiny):
     assert after["pooler"] == after["classifier"] == after["embeddings.word"] == 0
 
 
+@pytest.mark.long
 def test_compiled_steps_are_pruned_too(tiny):
     task = compiled(tiny.narrow(), run_eagerly=False, jit_compile=True)
     watch = Watch(task.encoder.pooler.kernel)
@@ -186,6 +187,7 @@ class KillAfter(keras.callbacks.Callback):
             raise Killed
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("pattern", ["unstructured", "2:4"])
 def test_a_resumed_run_has_the_masks_of_the_unbroken_one(tiny, tmp_path, pattern):
     from kerasbert.data.dataset import Dataset

@@ -86,6 +86,7 @@ def scaled(variable, axis: int, place: int, factor: float):
     return np.moveaxis(values, 0, axis)
 
 
+@pytest.mark.long_cases("value_column-static", "kernel_row-integer")
 @pytest.mark.parametrize("integer_only", [False, True], ids=["static", "integer-only"])
 @pytest.mark.parametrize("break_it", [value_column, kernel_row, word])
 def test_broken_tensor_ranks_first(trained, texts, break_it, integer_only):

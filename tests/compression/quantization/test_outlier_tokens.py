@@ -127,6 +127,7 @@ def test_training_keeps_both_grids(tiny, quantized):
     assert after[:2] == before[:2] and after[2] != before[2]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 def test_file_has_both_grids(tiny, quantized, kernels):
     content = convert(quantized).content

@@ -320,6 +320,7 @@ def test_gradient_reaches_every_variable_through_every_quantizer(tiny, recipe):
         assert cosine > (0.7 if "wi4" in recipe else 0.9), (path, cosine)
 
 
+@pytest.mark.long
 def test_jit_compiled_training_of_a_quantized_model(tiny, small):
     model = small()
     before = statistics(model)

@@ -87,6 +87,7 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.long_cases("trained")
 @pytest.mark.parametrize("name", MADE)
 def test_no_operator_computes_in_float(made, name):
     content = made[name][1].content

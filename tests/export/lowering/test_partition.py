@@ -46,6 +46,7 @@ def outputs(path, rows, kernels="xnnpack"):
     return np.concatenate([each["probabilities"] for each in found])
 
 
+@pytest.mark.long
 def test_every_operator_of_the_body_is_forecast_as_mapped(made):
     file = ModelFile.read(made[1])
     assert Counter(verdict.unsupported_reason for verdict in forecast(file)) == {None: len(file.subgraphs[0].operators)}

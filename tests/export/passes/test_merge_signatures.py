@@ -29,6 +29,7 @@ def files(trained, tmp_path_factory):
     return several, single
 
 
+@pytest.mark.long
 def test_each_signature_computes_what_its_own_file_did(files, tiny, trained):
     several, single = files
     whole = open_model(several)
@@ -111,6 +112,7 @@ def test_every_backend_runs_the_signature_of_its_rows(trained, tiny, tmp_path):
     assert all(check.status in ("passed", "not run") for check in report.checks), report.table()
 
 
+@pytest.mark.long_cases("static")
 @pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
 def test_a_file_for_an_old_runtime_has_old_operators(recipe, trained, static_model, tiny, tmp_path):
     task = static_model if recipe.startswith("static") else trained

@@ -52,6 +52,7 @@ def test_the_factor_divides_channels_in_groups_of_four():
     assert [split_k_factor(channels) for channels in (384, 64, 48, 24, 16, 8, 4, 30)] == [8, 8, 4, 2, 4, 2, 1, 1]
 
 
+@pytest.mark.long_cases("[bert")
 @pytest.mark.parametrize(("name", "recipe"), [("bert", "float32"), ("mobilebert", "float32"), ("albert", "float16")])
 def test_split_products_compute_the_same(name, recipe, tiny):
     model, texts = _model(name, tiny), tiny.rows(6, seed=3)[0]
@@ -61,6 +62,7 @@ def test_split_products_compute_the_same(name, recipe, tiny):
     np.testing.assert_allclose(_answers(parts, model, texts), _answers(whole, model, texts), atol=2e-6)
 
 
+@pytest.mark.long_cases("albert")
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kernel_is_stored_once(name, tiny):
     content = decode(float_model(export_twin(_model(name, tiny)), target_named("gpu"), 8))

@@ -30,6 +30,7 @@ def wrong_answers(call, inputs, wanted, rounds: int = 3) -> list[int]:
         return [number for number, wrong in zip(numbers, pool.map(is_wrong, numbers), strict=True) if wrong]
 
 
+@pytest.mark.long_cases("intents")
 @pytest.mark.parametrize("isolated", [False, True], ids=["plain", "isolated"])
 @pytest.mark.parametrize("name", ["intents", "search"])
 def test_threads_get_the_answers_of_one_thread(name, isolated):

@@ -136,6 +136,7 @@ class KillAfter(keras.callbacks.Callback):
             raise Killed
 
 
+@pytest.mark.long
 def test_resumed_run_equals_unbroken_run(tiny, models, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(models.texts, models.labels, strict=True)))

@@ -187,6 +187,7 @@ def test_default_relation_heads_divide_both_widths(bound, heads, size, expected)
     assert bound(AttentionRelations(), **sizes)._heads == expected
 
 
+@pytest.mark.long_cases("Hidden", "Relations")
 @pytest.mark.parametrize("kind", [kind for kind in OBJECTIVES.values() if kind is not PatientStates])
 def test_padding_does_not_change_losses(models, kind):
     teacher = models.teacher

@@ -33,6 +33,7 @@ CASES = {
 }
 
 
+@pytest.mark.long_cases("TokenTagger", "TextClassifier", "MaskedLM", "NextSentence")
 @pytest.mark.parametrize("kind", CASES)
 def test_every_task_can_be_distilled(tiny, fit, kind, tmp_path):
     x, y, settings = CASES[kind]

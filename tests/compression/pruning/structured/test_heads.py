@@ -25,6 +25,7 @@ def silence(model, heads: dict[int, list[int]]) -> None:
         attention.output_dense.kernel.assign(kernel)
 
 
+@pytest.mark.long_cases("albert", "mobilebert")
 @pytest.mark.parametrize("name", NAMES)
 def test_pruning_heads_without_effect_keeps_outputs(make, tiny, name):
     model, (texts, labels) = make.classifier(name), tiny.rows(8)
@@ -44,6 +45,7 @@ def test_pruning_heads_without_effect_keeps_outputs(make, tiny, name):
     make.assert_equal_weights(found, smaller)  # importance finds the silent ones
 
 
+@pytest.mark.long_cases("albert")
 @pytest.mark.parametrize("name", ["bert", "albert", "mobilebert"])
 def test_pruned_model_can_be_saved_and_quantized(make, tiny, tmp_path, name):
     model, texts = make.classifier(name), tiny.rows(8)[0]

@@ -32,6 +32,7 @@ def encoder(make):
     return make.classifier(task=SentenceEncoder, num_hidden_layers=4)
 
 
+@pytest.mark.long_cases("[bert")
 @pytest.mark.parametrize("name", NAMES)
 def test_similarities_are_those_of_pruned_models(make, texts, name):
     model = make.classifier(name, task=SentenceEncoder, num_hidden_layers=3)
@@ -78,6 +79,7 @@ def test_a_layer_without_effect_goes_first(make, texts):
     assert best.layers == (0, 2) and best.similarity == 1 and best.error < 1e-4
 
 
+@pytest.mark.long
 def test_a_beam_follows_the_best_choices(make, texts, monkeypatch):
     model = make.classifier(task=SentenceEncoder, num_hidden_layers=6)
     everything = {choice.layers: choice for choice in search_layers(model, 3, texts)}
@@ -117,6 +119,7 @@ def test_albert_tries_what_calls_other_blocks(make, texts):
     assert three == {(0, 0, 1)}  # no config has one call of the first group and two of the second
 
 
+@pytest.mark.long_cases("TextClassifier-settings0", "QuestionAnswerer")
 @pytest.mark.parametrize(
     ("task", "settings"),
     [

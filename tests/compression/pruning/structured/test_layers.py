@@ -35,6 +35,7 @@ def test_strategies_drop_the_layers_of_the_paper(strategy, keep, dropped):
     assert sorted({*range(1, 13)} - {1 + layer for layer in kept_layers(12, keep, strategy)}) == dropped
 
 
+@pytest.mark.long_cases("albert", "mobilebert")
 @pytest.mark.parametrize("name", NAMES)
 def test_kept_layers_keep_their_weights_and_survive_saving(make, tiny, tmp_path, name):
     model = make.classifier(name, num_hidden_layers=3)

@@ -101,6 +101,7 @@ def test_unknown_characters_keep_their_unigram_cost():
     assert tokens(smaller, ["xyz", "yz"]) == tokens(tokenizer, ["xyz", "yz"])
 
 
+@pytest.mark.long_cases("albert", "roberta")
 @pytest.mark.parametrize("name", NAMES)
 def test_predictions_for_the_corpus_are_the_same(make, tiny, tmp_path, name):
     model, texts = make.classifier(name), tiny.rows(5, seed=3)[0]

@@ -22,6 +22,7 @@ def silence(model, silent) -> None:
         network.output_dense.kernel.assign(kernel)
 
 
+@pytest.mark.long_cases("albert", "mobilebert")
 @pytest.mark.parametrize("name", NAMES)
 def test_pruning_neurons_without_effect_keeps_outputs(make, tiny, tmp_path, name):
     model, (texts, labels) = make.classifier(name, hidden_act="gelu"), tiny.rows(8)  # ReLU silences further ones
@@ -42,6 +43,7 @@ def test_pruning_neurons_without_effect_keeps_outputs(make, tiny, tmp_path, name
     make.assert_equal_weights(kb.load_task(tmp_path / "m"), smaller)
 
 
+@pytest.mark.long_cases("albert")
 @pytest.mark.parametrize("name", ["bert", "albert", "mobilebert"])
 def test_networks_may_have_different_widths(make, tiny, tmp_path, name):
     model, (texts, labels) = make.classifier(name, num_hidden_layers=2), tiny.rows(8)
