@@ -37,6 +37,7 @@ def files(folder):
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.long
 def test_the_committed_vectors_are_current(made):
     assert files(GOLDEN) == files(made)
     compressed = [path for path in files(made) if path.suffix == ".gz"]

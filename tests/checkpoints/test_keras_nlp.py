@@ -41,6 +41,7 @@ def outputs(backbone, ids, mask, types):
     return result if isinstance(result, dict) else {"sequence_output": result}
 
 
+@pytest.mark.long_cases("albert", "roberta")
 @pytest.mark.parametrize("model_type", CLASSES)
 def test_encoder_outputs_match_keras_nlp(tmp_path, backbones, model_type):
     import kerasbert as kb

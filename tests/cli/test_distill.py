@@ -39,6 +39,7 @@ def test_a_student_of_the_teachers_layers(place, command, run, tmp_path):
     assert run("predict", out, "a good film").code == 0
 
 
+@pytest.mark.long
 def test_a_student_without_norms(command, run, tmp_path):
     out = tmp_path / "student"
     done = run(*command, "--layers", "1", "--no-norm", "--max-rows", "64", "--epochs", "1", "--out", out)

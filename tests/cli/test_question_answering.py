@@ -113,6 +113,7 @@ def test_a_model_that_always_answers_is_said(asked, run):
     assert json.loads(done.out)["metrics"]["no-answer accuracy"] < 0.5
 
 
+@pytest.mark.long
 def test_the_file_has_the_settings_of_the_folder_or_of_the_command(asked, run, tmp_path):
     file, other = tmp_path / "model.tflite", tmp_path / "other.tflite"
     assert run("convert", asked.model, "-o", file).code == 0

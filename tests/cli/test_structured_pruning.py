@@ -182,6 +182,7 @@ def corpus(place):
     return path
 
 
+@pytest.mark.long
 def test_a_search_shows_its_choices_and_keeps_the_best(run, place, folder, corpus):
     search = ["--layers", 2, "--strategy", "search", "--data", corpus]
     done = run("prune", folder, *search, "--out", place.folder / "searched", "--json")
@@ -200,6 +201,7 @@ def test_a_search_shows_its_choices_and_keeps_the_best(run, place, folder, corpu
     assert ["layers", "kept", "agreement", "strategy"] in table and any(row[:1] == [named] for row in table)
 
 
+@pytest.mark.long
 def test_vectors_are_shortened(run, place, corpus):
     short = place.folder / "short"
     done = run("prune", place.checkpoint, "--dimensions", 6, "--data", corpus, "--out", short, "--json")

@@ -154,6 +154,7 @@ def test_files_of_the_user_beside_a_model_are_kept(place, run, tmp_path):
     assert (out / "data" / "rows.tsv").read_text() == (out / "run" / "my_notes.txt").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_training_killed_before_its_record_resumes(place, run, tmp_path, monkeypatch):
     out = tmp_path / "out"
 

@@ -75,6 +75,7 @@ def test_learned_range_shrinks_past_a_harmless_outlier():
     assert 2 < float(high) < 10 and losses[-1] < losses[0] / 10
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("integer_only", [False, True])
 def test_training_moves_ranges_by_gradient_alone(tiny, integer_only):
     model = learning(tiny, integer_only)
@@ -110,6 +111,7 @@ class Watched(QuantizationSchedule):
         self.seen.append((self._quantizers[0].phase, ends(self.model)))
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_schedule_applies_to_learned_ranges(tiny, jit):
     model = learning(tiny)
@@ -162,6 +164,7 @@ def test_saved_model_continues_learning_ranges(tiny, tmp_path):
     }
 
 
+@pytest.mark.long
 def test_a_student_learns_its_ranges(tiny):
     model = learning(tiny)
     before = ends(model)

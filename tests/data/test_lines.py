@@ -19,6 +19,7 @@ def packed(path, content: bytes):
     return path
 
 
+@pytest.mark.long_cases("a.tsv", "a.jsonl")
 @pytest.mark.parametrize(
     ("name", "read", "content"),
     [

@@ -56,6 +56,7 @@ def _number(key: str) -> int:
     return int(ending) if ending.isdecimal() else -1
 
 
+@pytest.mark.long_cases("albert-two", "bert-pre", "mobilebert-question", "electra")
 @pytest.mark.parametrize("name", HEADS)
 def test_heads_are_those_of_pytorch(name):
     kind, outputs = HEADS[name]

@@ -61,6 +61,7 @@ def _count(config) -> int:
     return built + (config.vocab_size - words) * width
 
 
+@pytest.mark.long_cases("base", "mobilebert", "minilm")
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_presets_have_the_published_number_of_parameters(name):
     assert parameters(name) == PARAMETERS[name]

@@ -140,6 +140,7 @@ def test_a_good_file_passes_validation(tiny, tasks, files, problem, tmp_path):
         assert all(metric.name in report.table() for metric in check.metrics)
 
 
+@pytest.mark.long_cases("tagging", "embedding")
 @pytest.mark.parametrize("problem", KINDS)
 def test_a_file_with_another_head_fails_validation(tiny, tasks, files, problem):
     other = made(tiny, problem)

@@ -143,6 +143,7 @@ def test_settings_survive_a_saved_model(tiny, tmp_path, step):
     assert mine["classifier.bias"] == pytest.approx(0.01, rel=1e-2)
 
 
+@pytest.mark.long
 def test_a_new_process_loads_what_a_model_was_compiled_with(tiny, tmp_path):
     from kerasbert.training import CosineLoss
 

@@ -44,6 +44,7 @@ def test_a_class_that_is_only_predicted_counts():
     )
 
 
+@pytest.mark.long_cases("1.0]", "e-300")
 @pytest.mark.parametrize("scale", [1e-300, 1e-12, 1e-7, 1.0, 1e200])
 @pytest.mark.parametrize("offset", [0.0, 1.0])
 def test_correlations_are_those_of_scipy_at_any_scale(scale, offset):

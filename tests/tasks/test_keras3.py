@@ -49,6 +49,7 @@ def same_updates(optimizer):
         np.testing.assert_allclose(mine, theirs, atol=2e-6 * moved, rtol=0)
 
 
+@pytest.mark.long_cases("-Adam]", "-SGD]", "-Lion]")
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("clipping", [{}, {"clipnorm": 0.5}, {"global_clipnorm": 0.5}, {"clipvalue": 0.1}], ids=str)
 def test_updates_of_optimizers_are_those_of_keras_3(name, clipping):

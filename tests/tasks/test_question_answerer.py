@@ -62,6 +62,7 @@ def learned(tiny):
     return task
 
 
+@pytest.mark.long
 def test_it_learns_over_windows_and_without_answers(learned):
     examples, answers = questions(60, seed=1)
     assert len(learned.features(examples)[1]) > len(examples)

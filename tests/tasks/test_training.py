@@ -340,6 +340,7 @@ def test_autograph_is_used_for_losses_only(tiny, monkeypatch):
     assert status and set(status) == {"DISABLED"}
 
 
+@pytest.mark.long
 def test_jit_compiled_training_is_the_same_training(tiny):
     losses = []
     for jit in (False, True):

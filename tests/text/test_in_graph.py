@@ -148,6 +148,7 @@ def test_config_round_trip(uncased):
     same({name: value.numpy() for name, value in uncased(texts).items()}, copy(texts))
 
 
+@pytest.mark.long
 def test_lowercasing_does_not_depend_on_the_locale():
     program = (
         "import tensorflow as tf\nfrom kerasbert.text import in_graph\n"

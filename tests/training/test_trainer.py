@@ -90,6 +90,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(parts, tmp_path, steps):
     assert not parts.folder.unfinished
 
 
+@pytest.mark.long
 def test_dropout_is_active_in_the_resumed_run(parts):
     """Without randomness the comparison above would show little."""
     task = parts.task()

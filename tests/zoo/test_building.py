@@ -200,7 +200,7 @@ def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path, told
         np.testing.assert_allclose(variable, resumed.variables_by_path()[path], atol=1e-6, err_msg=path)
 
 
-@pytest.mark.long_cases
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model_type", "sizes"),
     [

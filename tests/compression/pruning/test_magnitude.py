@@ -217,6 +217,7 @@ def test_a_resumed_run_has_the_masks_of_the_unbroken_one(tiny, tmp_path, pattern
     assert shares(whole)["pooler"] == 0.5
 
 
+@pytest.mark.long
 def test_zeros_are_kept_while_a_model_is_quantized(tiny, pruned):
     texts, _ = tiny.rows(16)
     model = compiled(quantize(pruned, "static_wi8_ai8", calibration=texts))

@@ -53,6 +53,7 @@ def test_activations_are_in_float_until_the_delay(tiny, model):
     assert np.abs(model(inputs, training=False).numpy() - waiting).max() > 1e-3  # only training waits
 
 
+@pytest.mark.long
 def test_traced_training_changes_phase(tiny, model):
     model.compile(kb.adamw(1e-3))
     phases = Watched(model, freeze=0.5)

@@ -105,6 +105,7 @@ def new_file(tiny, calibration, tmp_path_factory):
     return out
 
 
+@pytest.mark.long
 def test_a_dense_layer_without_a_bias_gets_zeros(new_file):
     """A new model's biases are zero, and the converter leaves them out."""
     assert set(open_model(new_file).ops_by_backend["xnnpack"]) >= {"CONV_2D"}
@@ -116,6 +117,7 @@ def bert_file(trained, calibration, tmp_path_factory):
     return made.save(tmp_path_factory.mktemp("bert") / "bert.tflite")
 
 
+@pytest.mark.long
 def test_gelu_and_norms_are_forecast_on_the_cpu(tiny, trained, bert_file):
     """The forecast names the operators of an unsuitable encoder, causes first."""
     refused = Counter(

@@ -53,6 +53,7 @@ def test_a_file_that_takes_texts_is_validated_through_its_pipeline(files, traine
         validate(files["text"], against=trained, data=trained.pack(tiny.rows(4)[0]))
 
 
+@pytest.mark.long
 def test_the_command_validates_a_file_that_takes_texts(files, capsys):
     assert main(["validate", str(files["text"]), "--against", str(files["ids"]), "--rows", "160"]) == 0
     output = capsys.readouterr()

@@ -102,6 +102,7 @@ def test_a_tied_decoder_stays_whole(tiny):
     assert decoder in shapes and max(shape[1] for shape in shapes if shape != decoder) <= 8
 
 
+@pytest.mark.long
 def test_kernels_of_8_bits_stay_whole(tiny):
     model = tiny.classifier()
     whole, parts = (

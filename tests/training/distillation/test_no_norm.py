@@ -53,6 +53,7 @@ def test_scales_and_shifts_are_the_least_squares_fit(tiny, trained, student):
         assert np.square(moved - out).mean() > errors.mean()
 
 
+@pytest.mark.long
 def test_distillation_recovers_the_teacher(tiny, trained):
     texts, labels = tiny.rows(256, seed=2)
     student = no_norm_student(trained, 1, texts[:64], intermediate_size=32)
