@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from kerasbert.training.chance import Chance
+from kerasbert.processors.labelled_outputs import LabelledOutputs
 
 
 @dataclass(frozen=True)
@@ -18,10 +16,7 @@ class TrainResult:
         kept_epoch: The epoch whose weights the task has now, 1 for the first; None for an untrained task.
         seconds: Training time without evaluation and saving.
         examples_per_second: Training throughput.
-        chance: The kept epoch beside the most frequent answer on dev; None without dev data, or for a metric that is no mean over
-            examples.
-        confusion: The kept epoch's confusion matrix on dev, (classes, classes) int; None for a task without single labels, and for many
-            classes.
+        outputs: The task's outputs on dev after the kept epoch; None without dev data.
 
     Example:
         ```python
@@ -35,8 +30,7 @@ class TrainResult:
     kept_epoch: int | None = None
     seconds: float = 0.0
     examples_per_second: float = 0.0
-    chance: Chance | None = None
-    confusion: np.ndarray | None = field(default=None, compare=False)
+    outputs: LabelledOutputs | None = field(default=None, compare=False, repr=False)
 
     @property
     def dev(self) -> dict[str, float] | None:

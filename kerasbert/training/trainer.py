@@ -11,10 +11,8 @@ import tf_keras as keras
 from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
 from kerasbert.optional import require_package
-from kerasbert.training.chance import compare_with_chance
 from kerasbert.training.checked_tensors import read_checked, write_checked
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.plots import confusion_matrix
 from kerasbert.training.recommended import settled
 from kerasbert.training.result import TrainResult, format_kept_epoch, format_metrics
 from kerasbert.training.run_folder import RunFolder
@@ -136,7 +134,7 @@ class TrainerCallback(keras.callbacks.Callback):
         self.stopped = False
         self._sums: dict[str, Any] | None = None
         self._best_weights: dict[str, Any] = {}
-        self._comparison: dict[str, Any] = {}
+        self._best_outputs: LabelledOutputs | None = None
         self.dev_name = dev.path.name if dev is not None else ""
 
     # -- resuming ------------------------------------------------------------------------------------------------------------------
@@ -303,20 +301,13 @@ class TrainerCallback(keras.callbacks.Callback):
         if self.dev is not None and not value > self.best[0]:
             return
         self.best = (value if self.dev is not None else 0.0, record["epoch"])
-        self._comparison = self._compare(outputs)
+        self._best_outputs = outputs
         weights = {str(i): weight.numpy() for i, weight in enumerate(self.task.weights)}
         if self.folder is None:
             self._best_weights = weights
             return
         self.task.save_pretrained(self.folder.model)
         write_checked(self.folder.best, weights)
-
-    def _compare(self, outputs: "LabelledOutputs | None") -> dict[str, Any]:
-        """Return the part of the result that compares outputs on dev with the labels."""
-        if outputs is None:
-            return {}
-        processor = self.student.processor
-        return {"chance": compare_with_chance(processor, outputs), "confusion": confusion_matrix(processor, outputs)}
 
     def finish(self) -> TrainResult:
         """Restore the weights of the best epoch, and return the result of the run."""
@@ -329,8 +320,8 @@ class TrainerCallback(keras.callbacks.Callback):
         if self.dev is not None and len(self.records) > 1:
             self.progress.note(format_kept_epoch([record["dev"] for record in self.records], best_epoch, self.dev_name))
         speed = len(self.records) * self.examples / max(self.seconds, 1e-9)
-        comparison = self._comparison or self._compare(self._dev_outputs())  # of an epoch before the run was resumed
-        return TrainResult(self.records, best_epoch or None, self.seconds, speed, **comparison)
+        outputs = self._best_outputs or self._dev_outputs()  # of an epoch before the run was resumed
+        return TrainResult(self.records, best_epoch or None, self.seconds, speed, outputs)
 
     def _restore_chosen(self, epoch: int) -> None:
         """Give the task the settings that it chose after an epoch, and print a line about them."""

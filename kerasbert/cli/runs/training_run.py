@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
+    from kerasbert.training.chance import Chance
     from kerasbert.training.distillation import Distiller
     from kerasbert.training.result import TrainResult
 
@@ -50,6 +51,7 @@ class TrainingRun:
         self.options: TrainConfig | Mapping[str, Any] = config if options is None else options
         self.out = Path(config.require("out")) if out is None else out
         self.folder = RunFolder(self.out)
+        self.chance: Chance | None = None
         if config.tensorboard:
             require_package("tensorboard", "--tensorboard")
         if resume:
@@ -88,7 +90,8 @@ class TrainingRun:
         Raises:
             KerasBertError: When a method does not fit the task, or the loss is not finite.
         """
-        from kerasbert.training import plots
+        from kerasbert.training.chance import compare_with_chance
+        from kerasbert.training.plots import confusion_matrix, write_plots
         from kerasbert.training.preparation import prepare
         from kerasbert.training.trainer import TRAINING, train
 
@@ -101,10 +104,13 @@ class TrainingRun:
             result = train(
                 task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks, progress=bar
             )  # fmt: skip
-            plots.write_plots(self.folder, task.labels or (), result.confusion)
+            outputs, processor = result.outputs, task.processor
+            confusion = None if outputs is None else confusion_matrix(processor, outputs)
+            write_plots(self.folder, task.labels or (), confusion)
+            self.chance = None if outputs is None else compare_with_chance(processor, outputs)
         note(f"{result.seconds:.0f} s of training, {result.examples_per_second:,.0f} examples/s")
-        if result.chance is not None and result.dev:
-            if warning := result.chance.warning(next(iter(result.dev)), self.config, task):
+        if self.chance is not None and result.dev:
+            if warning := self.chance.warning(next(iter(result.dev)), self.config, task):
                 note(warning)
         return result
 
@@ -145,7 +151,7 @@ class TrainingRun:
             "data": {"train": data.describe(), "dev": dev and dev.describe()},
             "settings": {**self.config.settings(), **settings},
             **more,
-            "chance": None if result.chance is None else asdict(result.chance),
+            "chance": None if self.chance is None else asdict(self.chance),
             "epochs": result.epochs,
             "kept_epoch": result.kept_epoch,
             "seconds": result.seconds,
