@@ -64,7 +64,7 @@ OBSOLETE_WORDS = {
     "asks": "processor",
     "usual_step": "default_stride",
     "best_context": "max_context",
-    "Answering": "InferenceMixin",
+    "Answering": "InferenceModel",
     "Fitting": "KerasTask",
     "kerasbert cut": "kerasbert prune",
     "Cut": "PrunedSizes",

@@ -11,22 +11,16 @@ from kerasbert.arguments import argument
 from kerasbert.encoders import encoder_class
 from kerasbert.encoders.base import Encoder, complete_inputs
 from kerasbert.errors import KerasBertError
-from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.heads.head import Head
 from kerasbert.heads.head_set import HeadSet
 from kerasbert.heads.own_head import OwnHead
 from kerasbert.heads.registry import DEFAULT, checked_settings
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.forks import check_not_forked
-from kerasbert.tasks.inference import InferenceMixin
 from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.pretrained import from_folder
 from kerasbert.tasks.saving import save_task
-from kerasbert.tasks.tokenizer_mixin import TokenizerMixin
-from kerasbert.tasks.weights import WeightsMixin
 from kerasbert.text import Tokenizer, has_tokenizer, tokenizer_from_config, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 
@@ -50,7 +44,7 @@ def check_task(task: object) -> None:
         )
 
 
-class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
+class Task(KerasTask):
     """An encoder, a head, and the tokenizer that turns texts into their inputs.
 
     A subclass makes its head in `__init__` by `add_head`, and defines `answer` (logits to outputs), `processor` and `default_loss`.
@@ -105,8 +99,6 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
     predicts_arrays: ClassVar[bool] = False
     not_exported: ClassVar[str] = ""
     labels: tuple[str, ...] | None = None
-    recommended: Recommendation | None = None
-    has_new_head: bool = True
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides
         name: str
@@ -228,16 +220,6 @@ class Task(TokenizerMixin, InferenceMixin, WeightsMixin, KerasTask):
         Args:
             config: Not used.
         """
-
-    @property
-    def config(self) -> EncoderConfig:
-        """The encoder's config."""
-        return self.encoder.config
-
-    @property
-    def policy(self) -> QuantizationPolicy | None:
-        """The quantization policy that the task is trained under, or None."""
-        return self.encoder.policy
 
     @property
     def soft_loss(self) -> str:

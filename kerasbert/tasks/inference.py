@@ -1,8 +1,8 @@
-"""Inference of tasks: examples to features, batches through `serve`, raw results to predictions and metrics."""
+"""Inference of tasks: the outputs of the exported file, examples to features, raw results to predictions and metrics."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -10,49 +10,83 @@ import tensorflow as tf
 from kerasbert.console.output import note
 from kerasbert.data.dataset import Dataset, labels_of
 from kerasbert.errors import KerasBertError
+from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import Inputs
 from kerasbert.processors.labelled_outputs import LabelledOutputs, labelled_outputs
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.forks import check_not_forked
-from kerasbert.tasks.serving import ServingMixin
-
-if TYPE_CHECKING:
-    from kerasbert.text import Tokenizer
+from kerasbert.tasks.weights import WeightsModel
 
 Report = Callable[[int, int], None]
+Outputs = dict[str, tf.Tensor]
+_TRACES = ("_served", "_served_positions")
 
 
-class InferenceMixin(ServingMixin):
-    """The part of every task that predicts. It needs the task's `serve`, `processor` and tokenizer."""
+class InferenceModel(WeightsModel):
+    """The part of every task that predicts. A task overrides `serve`."""
 
-    if TYPE_CHECKING:
-        sequence_length: int
-        _notes: set[str]
+    def serve(self, inputs: dict[str, tf.Tensor]) -> Outputs:
+        """Return the outputs by the exported file's names, float32.
 
-        def _count_truncated(self, texts: int) -> None: ...
+        Args:
+            inputs: Int32 tensors `(batch, length)` by input name.
 
-        @property
-        def tokenizer(self) -> Tokenizer: ...
+        Returns:
+            Float32 tensors by output name, `(batch, ...)`.
+        """
+        raise NotImplementedError
 
-    @property
-    def processor(self) -> Processor:
-        """The task's processor: examples to features, outputs to predictions and metrics.
+    def _serving(self) -> Callable[[dict[str, tf.Tensor]], Outputs]:
+        """Return `serve`, traced once for batches of every size and length."""
+        spec = {name: tf.TensorSpec((None, None), tf.int32) for name in INPUT_NAMES}
+        return self._traced(
+            "_served",
+            lambda: tf.function(lambda inputs: self.serve(inputs), input_signature=[spec], autograph=False),
+        )
+
+    def _traced(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return one of `_TRACES`, which is made at its first use."""
+        with self._state_lock.held:  # Keras deletes an attribute before it sets it: another thread would find none
+            if not hasattr(self, name):
+                setattr(self, name, make())
+            return getattr(self, name)
+
+    def forget_traces(self) -> None:
+        """Discard traces, so that the model is traced again: a trace fixes what a fake quantizer does."""
+        with self._predict_lock.held:
+            self.predict_function = None
+        with self._state_lock.held:
+            for name in _TRACES:
+                if hasattr(self, name):
+                    delattr(self, name)
+
+    def serve_untraced(self) -> None:
+        """Predict eagerly until traces are discarded: for a few batches that is faster than tracing."""
+        with self._state_lock.held:
+            self._served = self.serve
+
+    def serve_numpy(self, packed: dict[str, np.ndarray], batch_size: int = 32) -> dict[str, np.ndarray]:
+        """Compute `serve` on packed arrays of one length, in batches.
+
+        Args:
+            packed: Int32 arrays `(rows, length)` by input name.
+            batch_size: Rows in a batch.
+
+        Returns:
+            Float32 arrays `(rows, ...)` by output name.
 
         Raises:
-            KerasBertError: When the task reads packed inputs only, as those for pretraining do.
+            KerasBertError: When an id is outside the vocabulary.
         """
-        raise KerasBertError(f"expected a task that reads texts, received {type(self).__name__}; give it packed inputs")
-
-    @property
-    def output_name(self) -> str:
-        """The output of the exported file that `predict` returns for packed inputs."""
-        return self.processor.outputs[0]
-
-    @property
-    def per_token(self) -> bool:
-        """True if outputs have an axis of tokens. Then `predict` pads packed inputs to `sequence_length`."""
-        return self.processor.per_token
+        check_not_forked()
+        check_ids(packed["input_ids"], self.config.vocab_size, type(self).__name__)
+        rows = len(packed["input_ids"])
+        parts = [
+            self._serving()({name: tf.constant(packed[name][i : i + batch_size]) for name in INPUT_NAMES})
+            for i in range(0, rows, batch_size)
+        ]
+        return {name: np.concatenate([part[name].numpy() for part in parts]) for name in parts[0]}
 
     def features(
         self, x: Any, scoring: bool = False, processor: Processor | None = None

@@ -1,7 +1,7 @@
 """Keras' fit, evaluate and predict on examples, datasets of `kerasbert.data`, packed inputs and `tf.data` pipelines."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -19,9 +19,6 @@ from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.keras3 import check_tf_keras
 from kerasbert.tasks.validation_split import check_share, split_off
 
-if TYPE_CHECKING:
-    from kerasbert.sharing import ThreadLock
-
 
 class KerasTask(CompilingModel):
     """The part of every task between Keras' model and the task: it needs `features`, `processor` and `serve`.
@@ -31,10 +28,6 @@ class KerasTask(CompilingModel):
 
     Threads take turns in `predict`, and in `fit` and `evaluate`: Keras keeps the state of a call in the model.
     """
-
-    if TYPE_CHECKING:
-        _predict_lock: ThreadLock
-        _compiled_lock: ThreadLock
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,12 +55,12 @@ class KerasTask(CompilingModel):
         """
         return self.processor.encode_labels(y, range(len(y)), Features(None, np.arange(len(y))))
 
-    def encode_targets(self, y: Any, examples: Sequence | np.ndarray, features: Features) -> Any:
+    def encode_targets(self, y: Any, examples: Any, features: Features) -> Any:
         """Encode labels as the loss takes them, one a row; see `Processor.encode_labels`.
 
         Args:
             y: The labels, or None.
-            examples: The examples.
+            examples: The examples, a list or an array.
             features: Their features.
 
         Returns:

@@ -8,6 +8,7 @@ import tf_keras as keras
 
 from kerasbert.encoders.base import Encoder
 from kerasbert.processors import Features, Processor, RawResult
+from kerasbert.processors.base import Inputs
 from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.tasks.pretraining_task import PretrainingTask, masked_words
 from kerasbert.text import Tokenizer
@@ -61,7 +62,7 @@ class MaskedLM(PretrainingTask):
         self.share, self.whole_words, self.top = share, whole_words, top
         self.make_heads()
 
-    def _raw_results_of(self, inputs: dict[str, tf.Tensor], features: Features, index: np.ndarray) -> list[RawResult]:
+    def _raw_results_of(self, inputs: Inputs, features: Features, index: np.ndarray) -> list[RawResult]:
         if not len(features.alignment):
             return super()._raw_results_of(inputs, features, index)
         serve = self._traced(

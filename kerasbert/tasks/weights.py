@@ -1,36 +1,24 @@
 """The weights of a task: their names, a fingerprint, and copies of the task under other settings."""
 
 import hashlib
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.layers.traversal import named_variables, sublayers
 from kerasbert.tasks.precision import FLOAT32, float32_policy
-
-if TYPE_CHECKING:
-    from kerasbert.files.training_recommendation import Recommendation
-    from kerasbert.layers.config import EncoderConfig
+from kerasbert.tasks.text_model import TextModel
 
 
-class WeightsMixin(keras.Model):
+class WeightsModel(TextModel):
     """The part of every task that names and copies weights."""
 
-    if TYPE_CHECKING:
-
-        @property
-        def config(self) -> EncoderConfig: ...
-
-        def get_config(self) -> dict[str, Any]: ...
-
-        @classmethod
-        def from_config(cls, config: dict[str, Any]) -> Self: ...
-
-        recommended: Recommendation | None
-        has_new_head: bool
+    recommended: Recommendation | None = None
+    has_new_head: bool = True
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Return every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
@@ -107,7 +95,7 @@ class WeightsMixin(keras.Model):
         """Copy the task and its weights with other settings of its encoder. New variables keep their initial values."""
         config = self.get_config()
         config["encoder"]["config"] |= encoder_changes
-        other = type(self).from_config(config)
+        other: Any = type(self).from_config(config)
         source = self.variables_by_path()
         for path, variable in other.variables_by_path().items():
             variable.assign(tf.cast(source[path], variable.dtype))

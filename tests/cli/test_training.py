@@ -28,11 +28,11 @@ def options(place, out, **more):
 def unbroken_run(place, tmp_path_factory, optimized_graphs):
     """The folder of a training, how often the tokenizer was called with each text, and how often the task ran on how many rows."""
     from kerasbert.cli import main
-    from kerasbert.tasks.inference import InferenceMixin
+    from kerasbert.tasks.inference import InferenceModel
     from kerasbert.text.tokenizer import Tokenizer
 
     out, counts, encode = tmp_path_factory.mktemp("unbroken") / "out", Counter(), Tokenizer.encode
-    runs, run_rows = [], InferenceMixin.raw_results
+    runs, run_rows = [], InferenceModel.raw_results
 
     def counted(self, texts, *arguments, **options):
         counts.update(texts)
@@ -44,7 +44,7 @@ def unbroken_run(place, tmp_path_factory, optimized_graphs):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Tokenizer, "encode", counted)
-        patch.setattr(InferenceMixin, "raw_results", noted)
+        patch.setattr(InferenceModel, "raw_results", noted)
         assert main(["train", *options(place, out, dev=place.dev, dropout=0.2)]) == 0
     return out, counts, runs
 

@@ -1,35 +1,65 @@
-"""The tokenizer of a task: texts to token ids."""
+"""A Keras model of texts: an encoder, a tokenizer and a processor."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import tf_keras as keras
 
 from kerasbert.arguments import check_whole_number
+from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Features
+from kerasbert.layers.config import EncoderConfig
+from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.processors import Features, Processor
 from kerasbert.sharing import ThreadLock
 from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 
-if TYPE_CHECKING:
-    from kerasbert.processors import Processor
-
 _LONGEST = 1 << 20  # tokens in a row
 
 
-class TokenizerMixin:
-    """The part of every task that tokenizes texts."""
+class TextModel(keras.Model):
+    """The part of every task that has its encoder, and tokenizes texts. `Task` makes the attributes."""
 
+    encoder: Encoder
     _tokenizer: Tokenizer | None
     sequence_length: int
     truncated_texts: int = 0  # also while Keras replaces the attribute: it deletes the old value first
+    predict_function: Any  # of Keras
+    _state_lock: ThreadLock
+    _predict_lock: ThreadLock
+    _compiled_lock: ThreadLock
+    _notes: set[str]
 
-    if TYPE_CHECKING:
-        _state_lock: ThreadLock
+    @property
+    def config(self) -> EncoderConfig:
+        """The encoder's config."""
+        return self.encoder.config
 
-        @property
-        def processor(self) -> Processor: ...
+    @property
+    def policy(self) -> QuantizationPolicy | None:
+        """The quantization policy that the task is trained under, or None."""
+        return self.encoder.policy
+
+    @property
+    def processor(self) -> Processor:
+        """The task's processor: examples to features, outputs to predictions and metrics.
+
+        Raises:
+            KerasBertError: When the task reads packed inputs only, as those for pretraining do.
+        """
+        raise KerasBertError(f"expected a task that reads texts, received {type(self).__name__}; give it packed inputs")
+
+    @property
+    def output_name(self) -> str:
+        """The output of the exported file that `predict` returns for packed inputs."""
+        return self.processor.outputs[0]
+
+    @property
+    def per_token(self) -> bool:
+        """True if outputs have an axis of tokens. Then `predict` pads packed inputs to `sequence_length`."""
+        return self.processor.per_token
 
     def prompted(self, texts: Sequence[str]) -> Sequence[str]:
         """Return texts with what the task puts before each one; most tasks put nothing there.
