@@ -226,6 +226,7 @@ class InferenceModel(WeightsModel):
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None
     ) -> LabelledOutputs:
         """Compute what metrics and other comparisons with labels need. Arguments and errors are those of `score`."""
+        task_inputs.check_containers(x, y)
         rows = task_inputs.rows_in_batch(batch_size)
         return labelled_outputs(
             self.processor,
