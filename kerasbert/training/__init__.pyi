@@ -22,6 +22,7 @@ from kerasbert.training.result import (
     TrainResult as TrainResult,
 )
 from kerasbert.training.run_folder import RunFolder as RunFolder
+from kerasbert.training.sequence_length import SequenceLength as SequenceLength, choose_length as choose_length
 from kerasbert.training.trainer import (
     train as train,
 )

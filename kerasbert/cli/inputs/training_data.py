@@ -28,11 +28,10 @@ from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.sequence_length import choose_length
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
-
-LENGTH_STEP = 16
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ def read_data(training: TrainConfig) -> TrainingData:
     check_vocabulary_size(tokenizer.vocabulary_size, encoder["vocab_size"], folder)
     if training.tokenize_as:
         tokenizer = client_tokenizer(tokenizer, training.tokenize_as, processor)
-    length = choose_length(processor, tokenizer, train, training.sequence_length, max_sequence_length(encoder))
+    length = _choose_length(processor, tokenizer, train, training.sequence_length, max_sequence_length(encoder))
     return TrainingData(folder, processor, tokenizer, train, dev, length)
 
 
@@ -134,37 +133,20 @@ def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tup
     return labels
 
 
-def choose_length(
+def _choose_length(
     processor: Processor, tokenizer: Tokenizer, table: Dataset, length: int | None, max_length: int
 ) -> int:
-    """Return the sequence length, and print a line about it.
-
-    Without a given length, it is that of the longest example, rounded up to a multiple of 16, and at most the processor's default.
-
-    Args:
-        processor: The task's processor.
-        tokenizer: The tokenizer.
-        table: The training data.
-        length: The given length, or None.
-        max_length: The number of positions of the encoder.
+    """Return the given length, or the one that suits the data, and print a line about it.
 
     Raises:
         KerasBertError: When the tokenizer knows no token of any text.
     """
-    limit = length or min(processor.default_length, max_length)
-    if limit > max_length:
-        return limit  # the task reports the error
-    features: Features = table.features(processor, tokenizer, limit)[1]
-    longest = int(features.lengths.max())
-    chosen = length or min(-(-longest // LENGTH_STEP) * LENGTH_STEP, limit)
-    reason = f"the longest of {len(table):,} training texts has {longest} tokens"
-    if features.truncated:
-        reason = f"{features.truncated:,} of {len(table):,} training texts are longer and were truncated"
-    elif len(features) > len(table):
-        reason = f"{len(table):,} training texts were split into {len(features):,} windows"
-    note(f"sequence length {chosen}: {reason}")
-    _check_known_tokens(features, tokenizer, table)
-    return chosen
+    if length is not None and length > max_length:
+        return length  # the task reports the error
+    chosen = choose_length(table, processor, tokenizer, length, max_length)
+    note(f"sequence length {chosen.tokens}: {chosen.reason}")
+    _check_known_tokens(table.features(processor, tokenizer, chosen.tokens)[1], tokenizer, table)
+    return chosen.tokens
 
 
 def _check_known_tokens(features: Features, tokenizer: Tokenizer, table: Dataset) -> None:
