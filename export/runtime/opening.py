@@ -44,7 +44,8 @@ def open(name_or_path: str | os.PathLike, *, threads: int = 1, isolated: bool = 
     resolve(name_or_path)  # a name that is not there is an error before TensorFlow is loaded
     from kerasbert.tasks.auto import load_task
 
-    return Pipeline.of_task(load_task(name_or_path), os.fspath(name_or_path))
+    task = load_task(name_or_path)
+    return Pipeline(os.fspath(name_or_path), task.processor, task)
 
 
 def open_pipeline(

@@ -68,16 +68,6 @@ class Pipeline:
     # An interpreter does not run in a forked process, which opens the file anew.
     _opened: PerProcess = field(default_factory=lambda: PerProcess("a model"))
 
-    @classmethod
-    def of_task(cls, task: "Task", name: str = "a task") -> "Pipeline":
-        """Return the pipeline of a task, which has the tokenizer and runs the rows.
-
-        Args:
-            task: The task.
-            name: The name under which it was opened.
-        """
-        return cls(name, task.processor, task)
-
     @property
     def labels(self) -> tuple[str, ...] | None:
         """Names of the classes or tags; None for a task without labels."""
@@ -282,7 +272,8 @@ class Pipeline:
 
     def _open(self) -> Runner:
         opens = functools.partial(open_model, self.name, self.threads, self.kernels, verified=True)
-        return Runner.of_metadata(self.metadata, self.length, self.process.open if self.process else opens)
+        lengths = self.metadata.lengths or (), self.metadata.sequence_length
+        return Runner(self.process.open if self.process else opens, self.length, *lengths)
 
     def _features(self, x: Any, processor: Processor, scoring: bool = False) -> tuple[Sequence, Features]:
         """Return examples and their features; notes how many texts were cut, and whether the file pads much."""

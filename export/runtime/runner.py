@@ -11,7 +11,7 @@ import numpy as np
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, open_model
 from kerasbert.export.runtime.session import TEXT_KINDS, Session
-from kerasbert.export.tflite.metadata import TEXT, Metadata
+from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.processors.features import Features
 from kerasbert.sharing import ThreadLock
 
@@ -57,11 +57,6 @@ class Runner:
         if session.resizable or session.length is None:
             return cls(opens, longest)
         return cls(opens, longest, session.lengths, None if session.lengths else session.length, session)
-
-    @classmethod
-    def of_metadata(cls, metadata: Metadata, longest: int, open: Callable[[int | None], Session]) -> "Runner":
-        """Take the lengths of a verified file from its metadata, without opening it."""
-        return cls(open, longest, metadata.lengths or (), metadata.sequence_length)
 
     def at(self, length: int | None) -> Session:
         """Return the model at a length; None stands for any length that the file has.
@@ -115,25 +110,19 @@ class Runner:
         for session, group in grouped if texts is None else [(self.at(None), range(len(texts)))]:
             check(session)
             rows = list(group)
-            inputs = _packed(session, features, rows, pad_id) if texts is None else _texts(session, texts)
+            if texts is not None:
+                inputs = _texts(session, texts)
+            elif session.length is not None:
+                inputs = features.each_list(rows, session.length, pad_id, session.inputs)
+            else:
+                raise KerasBertError(
+                    f"expected {session.name} to take rows of tokens, received others; convert the model again"
+                )
             for row, (outputs, _) in zip(rows, session.run_rows(inputs, features.group), strict=True):
                 yield row, outputs, session.length or self._longest
                 done += 1
                 if report is not None:
                     report(done, len(features))
-
-
-def _packed(session: Session, features: Features, rows: Sequence[int], pad_id: int) -> Iterator[dict[str, np.ndarray]]:
-    """Yield the inputs for the token lists of some rows, one list after the other."""
-    if (length := session.length) is None:
-        raise KerasBertError(
-            f"expected {session.name} to take rows of tokens, received others; convert the model again"
-        )
-    for row in rows:
-        packed = features.pack([row], length, pad_id)
-        arrays = {name: packed[name].reshape(-1, 1, length) for name in session.inputs}
-        for number in range(features.group):
-            yield {name: values[number] for name, values in arrays.items()}
 
 
 def _texts(session: Session, examples: Sequence[Any]) -> Iterator[dict[str, np.ndarray]]:

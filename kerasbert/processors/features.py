@@ -103,6 +103,26 @@ class Features:
             return packed
         return {name: values.reshape(-1, self.group, length) for name, values in packed.items()}
 
+    def each_list(
+        self, rows: Iterable[int], length: int, pad_id: int, names: Iterable[str]
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """Pad the token lists of some rows to one length, one list after the other.
+
+        Args:
+            rows: Numbers of the rows.
+            length: Tokens in each padded list.
+            pad_id: Id of the padding token.
+            names: Names of the inputs.
+
+        Yields:
+            int32 arrays by input name, `(1, length)`.
+        """
+        for row in rows:
+            packed = self.pack([row], length, pad_id)
+            arrays = {name: packed[name].reshape(-1, 1, length) for name in names}
+            for number in range(self.group):
+                yield {name: values[number] for name, values in arrays.items()}
+
     def part(self, rows: Sequence[int], example: np.ndarray) -> "Features":
         """Return the features of some rows.
 

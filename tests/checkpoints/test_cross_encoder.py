@@ -196,6 +196,12 @@ def test_ranks_are_those_of_the_scores(folder, texts, logits, tmp_path):
     assert "failed" not in {check.status for check in report.checks}
 
 
+def pipeline_of(task):
+    from kerasbert.export.runtime.pipeline import Pipeline
+
+    return Pipeline("a task", task.processor, task)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -207,19 +213,15 @@ def test_ranks_are_those_of_the_scores(folder, texts, logits, tmp_path):
     ],
 )
 def test_wrong_ranks_are_refused(scorer, arguments, message):
-    from kerasbert.export.runtime.pipeline import Pipeline
-
     with pytest.raises(KerasBertError, match=message):
-        Pipeline.of_task(scorer).rank(*arguments)
+        pipeline_of(scorer).rank(*arguments)
 
 
 def test_models_without_one_score_do_not_rank(tiny):
-    from kerasbert.export.runtime.pipeline import Pipeline
-
     with pytest.raises(KerasBertError, match="one score for a pair, .*received the task type 'single_label'; call it"):
-        Pipeline.of_task(tiny.narrow()).rank(QUERY, ["good"])
+        pipeline_of(tiny.narrow()).rank(QUERY, ["good"])
     with pytest.raises(KerasBertError, match="task type 'embedding'; use search"):
-        Pipeline.of_task(tiny.sentence_encoder()).rank(QUERY, ["good"])
+        pipeline_of(tiny.sentence_encoder()).rank(QUERY, ["good"])
 
 
 def test_training_takes_scores_from_0_to_1(tiny, texts):

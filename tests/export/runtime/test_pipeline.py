@@ -97,7 +97,8 @@ def test_second_texts_are_combined_as_the_task_needs():
 
     def model(name):
         answer = lambda x, processor, report: seen.append((x, processor)) or [{"best": [1, 2, 3]}] * len(x)  # noqa: E731
-        return Pipeline.of_task(SimpleNamespace(processor=make_processor(name), predictions=answer))
+        processor = make_processor(name)
+        return Pipeline("a task", processor, SimpleNamespace(processor=processor, predictions=answer))
 
     assert model("question_answering")(["q", "r"], "context", top_k=2) == [{"best": [1, 2]}] * 2
     assert seen.pop()[0] == [("q", "context"), ("r", "context")]
