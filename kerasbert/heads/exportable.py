@@ -12,7 +12,7 @@ from kerasbert.console.native_output import suppress_stderr
 # Operators that the converter takes in every form. Heads with these alone need no trial, which takes a third of a second.
 _TAKEN = frozenset(
     """
-    Abs Add AddV2 All Any ArgMax ArgMin BatchMatMulV2 BiasAdd BroadcastTo Cast ConcatV2 Const Conv2D Cumsum DivNoNan Elu Equal Erf Exp
+    Abs Add AddV2 All Any ArgMax ArgMin BatchMatMulV2 BiasAdd BroadcastTo Cast ConcatV2 Const Conv2D Cumsum DivNoNan Elu Equal Erf Erfc Exp
     ExpandDims Fill FusedBatchNormV3 GatherNd GatherV2 Greater GreaterEqual Identity LeakyRelu Less LessEqual Log LogSoftmax LogicalAnd
     LogicalNot LogicalOr MatMul Max Maximum Mean Min Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2 PartitionedCall
     Placeholder Pow Prod Range Rank ReadVariableOp RealDiv Relu Relu6 Reshape ReverseV2 Rsqrt Select SelectV2 Shape Sigmoid Size Slice
@@ -36,14 +36,25 @@ def missing_operator(
         concrete: The traced call.
         layer: The layer with the head's weights.
     """
-    graph = concrete.graph.as_graph_def()
-    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
-    unusual = frozenset(node.op for node in nodes) - _TAKEN
+    unusual = frozenset(_operators(concrete.graph.as_graph_def())) - _TAKEN
     if not unusual:
         return None
     if unusual not in _RESULTS:
         _RESULTS[unusual] = _tried(call, inputs, layer, sorted(unusual))
     return _RESULTS[unusual]
+
+
+def _operators(graph: Any) -> set[str]:
+    """Return the operators of a graph and of the functions that it calls; a library has gradients and other devices' functions too."""
+    functions = {function.signature.name: function for function in graph.library.function}
+    found, waiting = set(), list(graph.node)
+    while waiting:
+        node = waiting.pop()
+        found.add(node.op)
+        for value in node.attr.values():
+            called = functions.pop(value.func.name, None)
+            waiting += [] if called is None else called.node_def
+    return found
 
 
 def _tried(
