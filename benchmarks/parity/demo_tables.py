@@ -4,13 +4,14 @@
     python -m benchmarks.parity.demo_tables --check    # names the files that differ, and exits with 1
 
 The sources are the tables of `kerasbert.export.tflite` (operators, types of tensors, the schema), those of `kerasbert.data.entities`
-(tags), and for Unicode the engine of the tokenizers; see `unicode_tables`.
+(tags), the processors (types of tasks), `kerasbert.text` (names of special tokens), Python's white space, and for Unicode the engine of
+the tokenizers; see `unicode_tables`.
 """
 
 import argparse
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,28 @@ from kerasbert.data import entities
 from kerasbert.export.tflite import graph_faults, graph_reader, verifier
 from kerasbert.export.tflite.model import schema
 from kerasbert.files.atomic import atomic_file
+from kerasbert.processors.base import Processor
+from kerasbert.processors.registry import PROCESSORS, processor_class
+from kerasbert.text import client_rules
+from kerasbert.text.client_wordpiece import CLIENT_ROLES
+from kerasbert.text.tokenizer_files import BERT_SPECIAL_TOKENS
 
 KOTLIN_ROOT = ROOT / "android_demo" / "core" / "src" / "main" / "kotlin" / "kerasbert" / "core"
 WEB_ROOT = ROOT / "web_demo" / "core"
 FIRST_LINE = "// Written by benchmarks/parity/demo_tables.py: change the tables of Python, and run it again.\n"
+NOT_IN_DEMOS = ("joint",)  # files of several heads, which the demos refuse
 _LINE = 140
+# The kind of a setting by the type of its value.
+_KINDS: dict[Any, str] = {
+    int: "COUNT",
+    int | None: "COUNT_OR_NULL",
+    float: "NUMBER",
+    bool: "FLAG",
+    bool | None: "FLAG",
+    str: "TEXT",
+    dict | None: "PROMPTS",
+    str | None: "PROMPT_NAME",
+}
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,10 @@ def table_sources() -> dict[Path, str]:
         WEB_ROOT / "file" / "model_tables.js": javascript(model_tables(), fields),
         KOTLIN_ROOT / "tasks" / "TagTables.kt": kotlin("kerasbert.core.tasks", tag_tables()),
         WEB_ROOT / "tasks" / "tag_tables.js": javascript(tag_tables()),
+        KOTLIN_ROOT / "file" / "TaskTables.kt": kotlin("kerasbert.core.file", task_tables()),
+        WEB_ROOT / "file" / "task_tables.js": javascript(task_tables()),
+        KOTLIN_ROOT / "text" / "TokenTables.kt": kotlin("kerasbert.core.text", token_tables()),
+        WEB_ROOT / "text" / "token_tables.js": javascript(token_tables()),
     }
 
 
@@ -126,6 +148,27 @@ def tag_tables() -> list[Table]:
         Table("BARE", "Tags that are a prefix alone.", entities.BARE),
         Table("OTHER_OUTSIDE", "Further tags of words outside of entities, and of no words.", sorted(entities.OTHER_OUTSIDE)),
         Table("EXPANDED", "Prefixes of words that share the token of a tag: of the first, of those between, of the last.", expanded),
+    ]  # fmt: skip
+
+
+def task_tables() -> list[Table]:
+    """Return the table of the types of tasks that the demos have: those with one head."""
+    forms = {name: _task_form(processor_class(name)) for name in PROCESSORS if name not in NOT_IN_DEMOS}
+    return [
+        Table("TASK_FORMS", "The form of examples, outputs and settings, by the name of the type of the task.", forms)
+    ]
+
+
+def token_tables() -> list[Table]:
+    """Return the tables of special tokens and of white space."""
+    spaces = [Char(chr(code)) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+    client_spaces = [ord(space) for space in client_rules.SPACE]
+    client_names = {role: BERT_SPECIAL_TOKENS[role] for role in CLIENT_ROLES}
+    return [
+        Table("SPECIAL_NAMES", "The name of a special token by its role, where the settings have none.", BERT_SPECIAL_TOKENS),
+        Table("CLIENT_NAMES", "Names of special tokens that MediaPipe Tasks and the Task Library know alone.", client_names),
+        Table("CLIENT_SPACES", "Code points of the white space of these clients.", client_spaces),
+        Table("SPACES", "Characters for which Python's `str.isspace` holds.", spaces),
     ]  # fmt: skip
 
 
@@ -172,7 +215,14 @@ def _kotlin_value(value: Any) -> str:
         return value.kotlin
     if isinstance(value, dict):
         return f"mapOf(\n{_lines(_items(value, _kotlin_value, '{} to {}')[0], 8)}\n    )"
-    return f"'{value}'" if isinstance(value, Char) else f'"{value}"' if isinstance(value, str) else str(value)
+    if isinstance(value, Char):
+        return f"'{_escaped(value)}'"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _escaped(character: Char) -> str:
+    """Return a character as both languages write it: white space by its number."""
+    return f"\\u{ord(character):04x}" if character.isspace() else character
 
 
 def _javascript_value(value: Any) -> str:
@@ -180,6 +230,8 @@ def _javascript_value(value: Any) -> str:
         return value.javascript
     if isinstance(value, dict):
         return f"{{\n{_lines(_items(value, _javascript_value, '{}: {}')[0], 4)}\n  }}"
+    if isinstance(value, Char):
+        return f'"{_escaped(value)}"'
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -199,6 +251,28 @@ def _field(kind: Any) -> Call:
     else:
         name, argument = ("Numbers", kind[0]) if isinstance(kind, tuple) else ("Many", f'"{kind[0]}"')
     return Call(f"{name}({argument})", f"{name.lower()}({argument})")
+
+
+def _task_form(processor: type[Processor]) -> Call:
+    """Return the form of a type of task."""
+    kinds = {field.name: _KINDS[field.type] for field in fields(processor) if field.name != "labels"}
+    outputs = ", ".join(f'"{name}"' for name in processor.outputs)
+    second, rank, per_token = processor.second_input, processor.output_rank, str(processor.per_token).lower()
+    kotlin_kinds = _joined((f'"{name}" to SettingKind.{kind}' for name, kind in kinds.items()), 12, 4)
+    javascript_kinds = (f'["{name}", "{kind.lower().replace("_", " ")}"]' for name, kind in kinds.items())
+    return Call(
+        f"TaskForm(\n        SecondInput.{second.upper()}, listOf({outputs}), {rank}, {per_token},\n"
+        f"        mapOf({kotlin_kinds}),\n    )",
+        f'{{\n    second: "{second}", outputs: [{outputs}], rank: {rank}, perToken: {per_token},\n'
+        f"    settings: new Map([{_joined(javascript_kinds, 6, 2)}]),\n  }}",
+    )
+
+
+def _joined(items: Iterable[str], indent: int, step: int) -> str:
+    """Join items, on lines of their own where they are many."""
+    items = list(items)
+    text = ", ".join(items)
+    return text if len(text) < _LINE - 40 else f"\n{_lines(items, indent)}\n{' ' * (indent - step)}"
 
 
 def _content(path: Path) -> str:

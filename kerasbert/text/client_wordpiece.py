@@ -147,7 +147,7 @@ def client_unsupported_reason(config: Mapping, vocabulary: Sequence[str] | None)
         return f"a {_KINDS.get(kind, kind)} tokenizer, where the clients know WordPiece only"
     if kind == WordPiece.kind and not config.get("lowercase", True):
         return "a cased vocabulary, where the clients lower every text"
-    for role in ("unk_token", "cls_token", "sep_token"):
+    for role in CLIENT_ROLES:
         known_token = WordPiece.special_names[role]
         token = config.get(role, known_token)
         if token != known_token:
@@ -159,6 +159,7 @@ def client_unsupported_reason(config: Mapping, vocabulary: Sequence[str] | None)
     return ""
 
 
+CLIENT_ROLES = ("unk_token", "cls_token", "sep_token")  # of special tokens whose names the clients have built in
 _KINDS = {"sentencepiece": "SentencePiece", "byte_level_bpe": "byte-level BPE", "japanese": "Japanese"}
 
 

@@ -1,3 +1,5 @@
+import { TASK_FORMS } from "./task_tables.js";
+
 /** The kinds of values that a setting may have. */
 export const SettingKind = Object.freeze({
   COUNT: "count", COUNT_OR_NULL: "count or null", NUMBER: "number", FLAG: "flag", TEXT: "text", PROMPTS: "prompts",
@@ -19,34 +21,14 @@ export const SecondInput = Object.freeze({ NONE: "none", PAIR: "pair", CONTEXT: 
  * @property {Map<string, string>} settings the `SettingKind` of each setting
  */
 
-/** @returns {TaskTypeEntry} */
-function entry(key, second, outputs, { rank = 2, perToken = false, settings = {} } = {}) {
-  return Object.freeze({ key, second, outputs, rank, perToken, settings: new Map(Object.entries(settings)) });
-}
+const types = [...TASK_FORMS].map(([key, form]) => [key.toUpperCase(), Object.freeze({ key, ...form })]);
 
-const { COUNT, COUNT_OR_NULL, NUMBER, FLAG, TEXT, PROMPTS, PROMPT_NAME } = SettingKind;
-const paired = { settings: { paired: FLAG } }; // whether the training data was pairs of texts
-
-/** The types of tasks. */
-export const TaskType = Object.freeze({
-  SINGLE_LABEL: entry("single_label", SecondInput.PAIR, ["probabilities"], paired),
-  MULTI_LABEL: entry("multi_label", SecondInput.PAIR, ["probabilities"], paired),
-  REGRESSION: entry("regression", SecondInput.PAIR, ["score"], paired),
-  EMBEDDING: entry("embedding", SecondInput.PAIR, ["embedding"], {
-    settings: { width: COUNT_OR_NULL, prompts: PROMPTS, default_prompt_name: PROMPT_NAME },
-  }),
-  TAGGING: entry("tagging", SecondInput.NONE, ["probabilities"], { rank: 3, perToken: true, settings: { stride: COUNT_OR_NULL } }),
-  QUESTION_ANSWERING: entry("question_answering", SecondInput.CONTEXT, ["start_logits", "end_logits"], {
-    perToken: true,
-    settings: {
-      stride: COUNT_OR_NULL, longest_answer: COUNT, n_best: COUNT, no_answer: FLAG, no_answer_threshold: NUMBER, unit: TEXT,
-    },
-  }),
-  MULTIPLE_CHOICE: entry("multiple_choice", SecondInput.CHOICES, ["logits"]),
-  MASKED_LM: entry("masked_lm", SecondInput.NONE, ["logits"], {
-    rank: 3, perToken: true, settings: { share: NUMBER, whole_words: FLAG, top: COUNT },
-  }),
-});
+/**
+ * The types of tasks, such as `TaskType.SINGLE_LABEL`.
+ *
+ * @type {Record<string, TaskTypeEntry>}
+ */
+export const TaskType = Object.freeze(Object.fromEntries(types));
 
 /** All types in their order. */
 export const TASK_TYPES = Object.freeze(Object.values(TaskType));

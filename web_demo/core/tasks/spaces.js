@@ -1,5 +1,4 @@
-const SPACE = /[\u0009-\u000d\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
-const NO_SPACE = new RegExp(SPACE.source.replace("[", "[^"));
+import { SPACES } from "../text/token_tables.js";
 
 /**
  * Whether Python's `str.isspace` holds for a character. All white space is in the first plane, so a UTF-16 unit suffices.
@@ -7,7 +6,7 @@ const NO_SPACE = new RegExp(SPACE.source.replace("[", "[^"));
  * @param {string} character one UTF-16 unit
  */
 export function isSpace(character) {
-  return SPACE.test(character);
+  return SPACES.has(character);
 }
 
 /**
@@ -16,5 +15,5 @@ export function isSpace(character) {
  * @param {string} text
  */
 export function isBlank(text) {
-  return !NO_SPACE.test(text);
+  return [...text].every(isSpace);
 }

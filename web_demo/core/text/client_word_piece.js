@@ -1,6 +1,7 @@
 import { KerasBertError } from "../error.js";
 import { CodePointFlagsBuilder } from "./code_point_tables.js";
 import { PieceTable } from "./piece_table.js";
+import { CLIENT_NAMES, CLIENT_SPACES } from "./token_tables.js";
 import { TokenBuffer } from "./token_buffer.js";
 import { Tokenizer } from "./tokenizer.js";
 import * as UnicodeData from "./unicode_tables.js";
@@ -9,7 +10,6 @@ import { WordBuffer } from "./word_buffer.js";
 const LONGEST_WORD = 100; // bytes of UTF-8
 const WORDS = 1;
 const TABLES = { mediapipe: UnicodeData.MEDIAPIPE, "task-library": UnicodeData.TASK_LIBRARY };
-const NAMES = { unk_token: "[UNK]", cls_token: "[CLS]", sep_token: "[SEP]" };
 const CAPITAL_A = 0x41;
 const CAPITAL_Z = 0x5a;
 
@@ -31,7 +31,7 @@ export class ClientWordPiece extends Tokenizer {
     if (client === null || !Object.hasOwn(TABLES, client)) {
       throw new KerasBertError(`expected ${Object.keys(TABLES).join(" or ")} as the client to tokenize as, received '${client}'`);
     }
-    for (const [role, name] of Object.entries(NAMES)) {
+    for (const [role, name] of CLIENT_NAMES) {
       const token = settings.specialTokens[role];
       if (token !== name) throw new KerasBertError(`expected the ${role} ${name}, as ${client} knows no other, received '${token}'`);
     }
@@ -57,15 +57,10 @@ export class ClientWordPiece extends Tokenizer {
   }
 
   #take(codePoint, start, end) {
-    if (isSpace(codePoint)) this.#letters.space();
+    if (CLIENT_SPACES.has(codePoint)) this.#letters.space();
     else if (codePoint >= CAPITAL_A && codePoint <= CAPITAL_Z) this.#letters.letter(codePoint + 32, start, end);
     else if (codePoint >= 0xd800 && codePoint <= 0xdfff) return; // a lone surrogate
     else if (this.#words.get(codePoint) === 0) this.#letters.letter(codePoint, start, end);
     else this.#letters.punctuation(codePoint, start, end);
   }
-}
-
-/** Whether a character is a tab, line feed, form feed, carriage return or space. */
-function isSpace(codePoint) {
-  return codePoint === 0x20 || codePoint === 0x9 || codePoint === 0xa || codePoint === 0xc || codePoint === 0xd;
 }

@@ -1,15 +1,9 @@
 import { KerasBertError } from "../error.js";
+import { SPECIAL_NAMES } from "./token_tables.js";
 
 const UNLIMITED = 1_000_000_000; // Python writes a larger number for "no limit"
 const EXCERPT = 100;
-const NAMES = {
-  unk_token: "[UNK]",
-  cls_token: "[CLS]",
-  sep_token: "[SEP]",
-  pad_token: "[PAD]",
-  mask_token: "[MASK]",
-};
-const COMMON = [...Object.keys(NAMES), "kind", "added_tokens", "model_max_length"];
+const COMMON = [...SPECIAL_NAMES.keys(), "kind", "added_tokens", "model_max_length"];
 const ADDED_TOKEN_FLAGS = ["lstrip", "rstrip", "single_word", "normalized", "special"];
 
 /** The vocabulary and the checked settings of a tokenizer that all kinds share. */
@@ -108,7 +102,7 @@ export class TokenizerSettings {
 
   #readSpecialTokens() {
     const tokens = {};
-    for (const [role, name] of Object.entries(NAMES)) {
+    for (const [role, name] of SPECIAL_NAMES) {
       tokens[role] = this.text(role) ?? name;
       if (!this.#ids.has(tokens[role])) throw this.#missing(`the ${role}`, tokens[role]);
     }

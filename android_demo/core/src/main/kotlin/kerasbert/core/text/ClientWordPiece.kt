@@ -22,7 +22,7 @@ internal class ClientWordPiece(settings: TokenizerSettings) : VocabularyTokenize
             "expected ${TABLES.keys.joinToString(" or ")} as the client to tokenize as, received '$client'",
         )
         words = CodePointFlags.Builder().addRanges(WORDS, table).build()
-        for ((role, name) in listOf("unk_token" to "[UNK]", "cls_token" to "[CLS]", "sep_token" to "[SEP]")) {
+        for ((role, name) in CLIENT_NAMES) {
             val token = settings.specialTokens.getValue(role)
             if (token != name) throw KerasBertException("expected the $role $name, as $client knows no other, received '$token'")
         }
@@ -38,7 +38,7 @@ internal class ClientWordPiece(settings: TokenizerSettings) : VocabularyTokenize
             if (codePoint == 0) break
             val end = at + Character.charCount(codePoint)
             when (codePoint) {
-                '\t'.code, '\n'.code, FORM_FEED, '\r'.code, ' '.code -> buffer.space(at, end)
+                in CLIENT_SPACES -> buffer.space(at, end)
                 in 'A'.code..'Z'.code -> buffer.letter(codePoint + 'a'.code - 'A'.code, at, end)
                 in SURROGATES -> Unit // a lone one
                 else -> if (words[codePoint] == 0) buffer.letter(codePoint, at, end) else buffer.punctuation(codePoint, at, end)
@@ -50,7 +50,6 @@ internal class ClientWordPiece(settings: TokenizerSettings) : VocabularyTokenize
     }
 
     private companion object {
-        const val FORM_FEED = 0xC
         val SURROGATES = 0xD800..0xDFFF
     }
 }

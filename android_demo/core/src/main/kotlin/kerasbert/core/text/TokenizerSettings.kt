@@ -5,14 +5,7 @@ import kerasbert.core.KerasBertException
 private const val UNLIMITED = 1_000_000_000.0 // Python writes a larger number for "no limit"
 private const val EXCERPT = 100
 
-private val NAMES = mapOf(
-    "unk_token" to "[UNK]",
-    "cls_token" to "[CLS]",
-    "sep_token" to "[SEP]",
-    "pad_token" to "[PAD]",
-    "mask_token" to "[MASK]",
-)
-private val COMMON = NAMES.keys + setOf("kind", "added_tokens", "model_max_length")
+private val COMMON = SPECIAL_NAMES.keys + setOf("kind", "added_tokens", "model_max_length")
 private val ADDED_TOKEN_FIELDS = setOf("content", "lstrip", "rstrip", "single_word", "normalized", "special")
 
 /**
@@ -46,7 +39,7 @@ internal class TokenizerSettings(val vocabulary: List<String>, private val value
             val other = ids.put(token, id)
             if (other != null) throw KerasBertException("expected distinct tokens, received '$token' as tokens $other and $id")
         }
-        specialTokens = NAMES.mapValues { (role, name) -> text(role) ?: name }
+        specialTokens = SPECIAL_NAMES.mapValues { (role, name) -> text(role) ?: name }
         for ((role, token) in specialTokens) {
             if (token !in ids) throw missing("the $role", token)
         }

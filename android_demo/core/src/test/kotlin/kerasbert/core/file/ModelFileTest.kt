@@ -40,6 +40,11 @@ class ModelFileTest {
     }
 
     @Test
+    fun `every type of task of Python is one here`() {
+        assertEquals(TASK_FORMS.keys, TaskType.entries.map { it.key }.toSet())
+    }
+
+    @Test
     fun `an open length is -1, and settings are those of the task`() {
         val vector = ModelFile.open(File(modelsFolder, "vector.tflite"))
         assertNull(vector.metadata.sequenceLength)
