@@ -7,19 +7,13 @@ from typing import Any
 from kerasbert.checkpoints.hugging_face import CONFIG_FILE
 from kerasbert.checkpoints.messages import mismatch, short_repr
 from kerasbert.checkpoints.name_tables import ARCHITECTURES, head_entries
+from kerasbert.processors.registry import TASK_NAMES
 
 # The end of a class's name in transformers 4 and 5, after that of the model type -> its heads.
 _CLASS_HEADS = {
-    "Model": (),
-    "ForPreTraining": ("masked_lm", "next_sentence"),
-    "ForMaskedLM": ("masked_lm",),
     "LMHeadModel": ("masked_lm",),
     "ForCausalLM": ("masked_lm",),
-    "ForNextSentencePrediction": ("next_sentence",),
-    "ForSequenceClassification": ("classifier",),
-    "ForTokenClassification": ("token_classifier",),
-    "ForQuestionAnswering": ("qa_outputs",),
-    "ForMultipleChoice": ("choice_classifier",),
+    **{task.architecture: task.heads for task in TASK_NAMES.values() if task.of_transformers},
 }
 
 
@@ -59,7 +53,7 @@ def named_class(config: Mapping[str, Any]) -> NamedClass:
     ending = names[0][len(family) :]
     heads = _CLASS_HEADS.get(ending)
     if ending == "ForPreTraining" and config["model_type"] == "electra":
-        heads = ("discriminator",)
+        heads = TASK_NAMES["ReplacedTokenDetector"].heads
     return NamedClass(names[0], ending, heads)
 
 

@@ -122,38 +122,51 @@ def read_for(
 
 @dataclass(frozen=True)
 class TaskName:
-    """The names of a task class in commands and folders.
+    """A task in commands, folders and classes of transformers.
 
     Attributes:
         architecture: The end of Hugging Face's class name.
-        processor: Name of the task's processor; None if the task's settings choose it.
+        heads: Attributes of the layers that a checkpoint stores as heads.
+        processor: Name of the task's processor; None if the task's settings choose it among those of `commands`.
         commands: Names of `--task`, each with the name of its processor.
         fixed_labels: Whether the labels are the checkpoint's and not the training data's.
+        of_transformers: Whether transformers has classes with this end and these heads.
     """
 
     architecture: str
-    processor: str | None
+    heads: tuple[str, ...]
+    processor: str | None = None
     commands: Mapping[str, str] = field(default_factory=dict)
     fixed_labels: bool = False
+    of_transformers: bool = True
 
 
+# Class of the task -> its names. The first whose heads a checkpoint's architecture has is that of its folder.
 TASK_NAMES = {
     "TextClassifier": TaskName(
         "ForSequenceClassification",
-        None,
-        {"classification": "single_label", "multi-label": "multi_label", "regression": "regression"},
+        ("classifier",),
+        commands={"classification": "single_label", "multi-label": "multi_label", "regression": "regression"},
     ),
-    "TokenTagger": TaskName("ForTokenClassification", "tagging", {"tagging": "tagging"}),
+    "TokenTagger": TaskName("ForTokenClassification", ("token_classifier",), "tagging", {"tagging": "tagging"}),
     "QuestionAnswerer": TaskName(
-        "ForQuestionAnswering", "question_answering", {"question-answering": "question_answering"}
+        "ForQuestionAnswering", ("qa_outputs",), "question_answering", {"question-answering": "question_answering"}
     ),
-    "MultipleChoice": TaskName("ForMultipleChoice", "multiple_choice", {"multiple-choice": "multiple_choice"}),
-    "MultiTask": TaskName("ForMultiTask", "joint", {"multi-task": "joint"}),
-    "MaskedLM": TaskName("ForMaskedLM", "masked_lm", {"masked-lm": "masked_lm"}),
-    "SentenceEncoder": TaskName("Model", "embedding", {"sentence-pairs": "embedding"}),
+    "MultipleChoice": TaskName(
+        "ForMultipleChoice", ("choice_classifier",), "multiple_choice", {"multiple-choice": "multiple_choice"}
+    ),
+    "MultiTask": TaskName("ForMultiTask", (), "joint", {"multi-task": "joint"}, of_transformers=False),
+    "MaskedLM": TaskName("ForMaskedLM", ("masked_lm",), "masked_lm", {"masked-lm": "masked_lm"}),
+    "SentenceEncoder": TaskName("Model", (), "embedding", {"sentence-pairs": "embedding"}),
     "NextSentencePredictor": TaskName(
-        "ForNextSentencePrediction", "single_label", {"next-sentence": "single_label"}, fixed_labels=True
+        "ForNextSentencePrediction",
+        ("next_sentence",),
+        "single_label",
+        {"next-sentence": "single_label"},
+        fixed_labels=True,
     ),
+    "ReplacedTokenDetector": TaskName("ForPreTraining", ("discriminator",)),
+    "Pretrainer": TaskName("ForPreTraining", ("masked_lm", "next_sentence")),
 }
 
 

@@ -10,7 +10,6 @@ from kerasbert.errors import KerasBertError
 from kerasbert.processors.registry import TASK_NAMES, train_tasks
 from kerasbert.suggestions import nearest
 
-_PRETRAINING = ("Pretrainer", "ReplacedTokenDetector")  # without a processor
 _task: ContextVar["RequestedTask | None"] = ContextVar("kerasbert_requested_task", default=None)
 _answers: ContextVar[Mapping[str, Any] | None] = ContextVar("kerasbert_requested_answers", default=None)
 ValueT = TypeVar("ValueT")
@@ -41,8 +40,8 @@ class RequestedTask:
         commands = train_tasks()
         if name in commands:
             return cls(*commands[name])
-        if name in TASK_NAMES or name in _PRETRAINING:
-            return cls(name, TASK_NAMES[name].processor if name in TASK_NAMES else None)
+        if name in TASK_NAMES:
+            return cls(name, TASK_NAMES[name].processor)
         similar = nearest(str(name), sorted(commands))
         raise KerasBertError(
             f"expected a task among {', '.join(commands)}, received {str(name)[:100]!r}; "
@@ -52,7 +51,7 @@ class RequestedTask:
     @property
     def settings(self) -> dict[str, str]:
         """The arguments of the task's class that the name implies."""
-        chosen = self.name in TASK_NAMES and TASK_NAMES[self.name].processor is None and self.processor is not None
+        chosen = TASK_NAMES[self.name].processor is None and self.processor is not None
         return {"problem": str(self.processor)} if chosen else {}
 
 

@@ -10,21 +10,7 @@ from kerasbert.tasks.sentence_encoder import SentenceEncoder
 from kerasbert.tasks.text_classifier import TextClassifier
 from kerasbert.tasks.token_tagger import TokenTagger
 
-TASKS = {
-    task.__name__: task
-    for task in (
-        TextClassifier,
-        TokenTagger,
-        QuestionAnswerer,
-        MultipleChoice,
-        MaskedLM,
-        MultiTask,
-        ReplacedTokenDetector,  # before Pretrainer, whose architecture it has: `load_task` takes the first whose heads a model type has
-        Pretrainer,
-        NextSentencePredictor,
-        SentenceEncoder,
-    )
-}
+TASKS = {name: each for name, each in list(globals().items()) if isinstance(each, type)}
 
 __all__ = [
     "MaskedLM",

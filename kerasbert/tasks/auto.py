@@ -5,7 +5,6 @@ from typing import Any
 
 from kerasbert.checkpoints.heads import NamedClass, named_class
 from kerasbert.checkpoints.hugging_face import read_config, resolve
-from kerasbert.checkpoints.name_tables import ARCHITECTURES
 from kerasbert.errors import KerasBertError
 from kerasbert.files.model_folder import read_own_config
 from kerasbert.processors.requested import RequestedTask, requested_task
@@ -48,7 +47,7 @@ def load_task(
     name = own.get("task")
     if name is None:
         found = named_class(config)
-        names = (name for name, kind in TASKS.items() if _is_for(kind, found, config.get("model_type")))
+        names = (name for name, kind in TASKS.items() if _is_for(kind, found))
         name = next(names, found.name)
     if name not in TASKS:
         raise KerasBertError(
@@ -57,7 +56,6 @@ def load_task(
     return from_folder(TASKS[name], folder, new_head=new_head, trained=True, base=base)
 
 
-def _is_for(task: type[Task], found: NamedClass, model_type: object) -> bool:
-    """Tell whether a checkpoint of this Hugging Face class may have the task's heads."""
-    known = ARCHITECTURES.get(str(model_type))
-    return found.ending == task.architecture and (known is None or known.heads.keys() >= set(task.heads))
+def _is_for(task: type[Task], found: NamedClass) -> bool:
+    """Tell whether a checkpoint of this Hugging Face class has the task's heads."""
+    return found.ending == task.architecture and found.heads in (None, task.heads)

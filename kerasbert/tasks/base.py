@@ -16,6 +16,7 @@ from kerasbert.heads.head_set import HeadSet
 from kerasbert.heads.own_head import OwnHead
 from kerasbert.heads.registry import DEFAULT, checked_settings
 from kerasbert.ids import INPUT_NAMES
+from kerasbert.processors.registry import TASK_NAMES
 from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.forks import check_not_forked
 from kerasbert.tasks.keras_task import KerasTask
@@ -63,7 +64,7 @@ class Task(KerasTask):
         kwargs: Arguments of `keras.Model`.
 
     Attributes:
-        architecture: The end of Hugging Face's class name for the task.
+        architecture: The end of Hugging Face's class name for the task, as `heads` from the table of tasks in `processors/registry.py`.
         heads: Attributes of the layers that a checkpoint stores as heads; none with a head of the user's.
         reads: The output of the encoder that the head reads, `pooled` or `sequence`.
         labelled: Whether the first head has one output for each label.
@@ -89,7 +90,7 @@ class Task(KerasTask):
         ```
     """
 
-    architecture: ClassVar[str]
+    architecture: ClassVar[str] = "Model"
     heads: tuple[str, ...] = ()
     reads: ClassVar[str] = "sequence"
     labelled: ClassVar[bool] = False
@@ -104,6 +105,11 @@ class Task(KerasTask):
         name: str
         head: OwnHead | HeadSet | None
         layers: list[keras.layers.Layer]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if (names := TASK_NAMES.get(cls.__name__)) is not None:
+            cls.architecture, cls.heads = names.architecture, names.heads
 
     def __init__(
         self,

@@ -44,8 +44,6 @@ class MaskedLM(PretrainingTask):
         ```
     """
 
-    architecture = "ForMaskedLM"
-    heads = ("masked_lm",)
     objectives = (masked_words(metric="masked_accuracy"),)
 
     def __init__(

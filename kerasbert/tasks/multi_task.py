@@ -47,7 +47,6 @@ class MultiTask(Task):
         ```
     """
 
-    architecture = "ForMultiTask"
     pools = True
 
     def __init__(

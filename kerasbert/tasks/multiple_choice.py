@@ -44,8 +44,6 @@ class MultipleChoice(Task):
         ```
     """
 
-    architecture = "ForMultipleChoice"
-    heads = ("choice_classifier",)
     pools = True
     reads = "pooled"
     grouped = True

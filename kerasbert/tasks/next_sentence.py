@@ -42,8 +42,6 @@ class NextSentencePredictor(Task):
         ```
     """
 
-    architecture = "ForNextSentencePrediction"
-    heads = ("next_sentence",)
     pools = True
     reads = "pooled"
     labels: tuple[str, ...]

@@ -80,8 +80,6 @@ class Pretrainer(PretrainingTask):
         ```
     """
 
-    architecture = "ForPreTraining"
-    heads = ("masked_lm", "next_sentence")
     pools = True
     not_exported = "kb.MaskedLM (--task masked-lm) and kb.NextSentencePredictor (--task next-sentence) load its heads from the same folder"
 
@@ -194,8 +192,6 @@ class ReplacedTokenDetector(PretrainingTask):
         ```
     """
 
-    architecture = "ForPreTraining"
-    heads = ("discriminator",)
     objectives = (_REPLACED,)
     not_exported = "convert a task that was trained from it, such as kb.TextClassifier.from_pretrained(folder)"
 

@@ -56,9 +56,6 @@ class QuestionAnswerer(Task):
         ```
     """
 
-    architecture = "ForQuestionAnswering"
-    heads = ("qa_outputs",)
-
     def __init__(
         self,
         encoder: Encoder,

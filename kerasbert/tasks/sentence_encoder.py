@@ -68,7 +68,6 @@ class SentenceEncoder(Task):
         ```
     """
 
-    architecture = "Model"
     pools = None
     reads_mask = True
     predicts_arrays = True

@@ -62,9 +62,7 @@ class TextClassifier(Task):
         ```
     """
 
-    architecture = "ForSequenceClassification"
     labelled = True
-    heads = ("classifier",)
     pools = True
     reads = "pooled"
     predicts_arrays = True

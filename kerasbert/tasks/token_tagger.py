@@ -51,9 +51,7 @@ class TokenTagger(Task):
         ```
     """
 
-    architecture = "ForTokenClassification"
     labelled = True
-    heads = ("token_classifier",)
     labels: tuple[str, ...]
 
     def __init__(

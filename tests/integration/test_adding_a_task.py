@@ -81,8 +81,7 @@ class Stars(TextProcessor):
 class StarRater(Task):
     """A Dense layer on the pooled first token. Calling it gives logits (batch, 4)."""
 
-    architecture = "ForStarRating"
-    heads = ("classifier",)
+    architecture, heads = "ForStarRating", ("classifier",)  # as the table of tasks has them; see `registered`
     pools = True
     reads = "pooled"
 
@@ -110,7 +109,7 @@ def registered() -> Iterator[None]:
     """A line each in `processors/registry.py` (two tables), `tasks/__init__.py` and `kerasbert/__init__.py`."""
     module = ModuleType("kerasbert.processors.stars")
     module.Stars = Stars
-    name = registry.TaskName("ForStarRating", "stars", {"star-rating": "stars"})
+    name = registry.TaskName("ForStarRating", ("classifier",), "stars", {"star-rating": "stars"}, of_transformers=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, module.__name__, module)
         patch.setitem(registry._CLASSES, "stars", (module.__name__, "Stars"))

@@ -55,7 +55,7 @@ def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | 
     settings = settings if isinstance(settings, dict) else {}
     requested = requested_task()
     task = requested.name if requested else own.get("task") or _task_name(config)
-    if task not in TASK_NAMES:
+    if task not in TASK_NAMES or not TASK_NAMES[task].commands:
         return None
     hub_problem = problem_of(config) or "single_label"
     name = (requested and requested.processor) or TASK_NAMES[task].processor or settings.get("problem") or hub_problem
