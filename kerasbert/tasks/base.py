@@ -19,6 +19,7 @@ from kerasbert.ids import INPUT_NAMES
 from kerasbert.processors.registry import TASK_NAMES
 from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.forks import check_not_forked
+from kerasbert.tasks.inference import InferenceModel
 from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.pretrained import from_folder
 from kerasbert.tasks.saving import save_task
@@ -45,7 +46,7 @@ def check_task(task: object) -> None:
         )
 
 
-class Task(KerasTask):
+class Task(InferenceModel, KerasTask):
     """An encoder, a head, and the tokenizer that turns texts into their inputs.
 
     A subclass makes its head in `__init__` by `add_head`, and defines `answer` (logits to outputs), `processor` and `default_loss`.

@@ -8,13 +8,12 @@ import tf_keras as keras
 
 import kerasbert.optimizers.adamw  # noqa: F401  # registers its optimizer, which saved files name
 from kerasbert.layers.traversal import sublayers
-from kerasbert.tasks.inference import InferenceModel
 from kerasbert.tasks.keras3 import check_tf_keras, tf_keras_optimizer
 from kerasbert.tasks.losses_on_logits import losses_on_logits
 from kerasbert.tasks.metrics_on_logits import metrics_on_logits
 
 
-class CompilingModel(InferenceModel):
+class CompilingModel(keras.Model):
     """A Keras model with a default loss and default metrics."""
 
     if TYPE_CHECKING:  # Keras' own attributes, which its untyped package hides

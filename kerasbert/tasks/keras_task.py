@@ -12,6 +12,7 @@ from kerasbert.encoders.summary import input_spec, show_summary
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.fit_schedule import begin_fit, check_rate_callbacks
 from kerasbert.processors import Features
+from kerasbert.sharing import ThreadLock
 from kerasbert.tasks import inputs as task_inputs, string_datasets
 from kerasbert.tasks.class_weight import class_weights_by_number
 from kerasbert.tasks.compiling import CompilingModel
@@ -28,6 +29,9 @@ class KerasTask(CompilingModel):
 
     Threads take turns in `predict`, and in `fit` and `evaluate`: Keras keeps the state of a call in the model.
     """
+
+    _predict_lock: ThreadLock
+    _compiled_lock: ThreadLock
 
     @tf.autograph.experimental.do_not_convert
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -29,7 +29,6 @@ class TextModel(keras.Model):
     predict_function: Any  # of Keras
     _state_lock: ThreadLock
     _predict_lock: ThreadLock
-    _compiled_lock: ThreadLock
     _notes: set[str]
 
     @property
