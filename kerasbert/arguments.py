@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from kerasbert.errors import KerasBertError
-from kerasbert.values import is_whole_number
+from kerasbert.values import INFINITE, Rule, is_whole_number
 
 _LONGEST_SHOWN = 60  # characters
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes; Linux, macOS and Windows take no longer ones
@@ -59,14 +59,11 @@ def check_whole_number(value: Any, name: str, least: int = 1, most: int | None =
         KerasBertError: When it is not a whole number, or out of these bounds. True and False are no numbers.
     """
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-    if not is_whole_number(value):
-        raise KerasBertError(f"expected {name} {bounds}, received {shown(value)}; pass a whole number")
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        raise KerasBertError(
-            f"expected {name} {bounds}, received {shown(number)}; {'raise' if number < least else 'lower'} it"
-        )
-    return number
+    advice = "pass a whole number"
+    if is_whole_number(value):
+        advice = "raise it" if value < least else "lower it"
+    rule = Rule(int, at_least=least, at_most=INFINITE if most is None else most)
+    return _checked(value, rule, f"{name} {bounds}", advice)
 
 
 def check_flag(value: Any, name: str) -> bool:
@@ -75,9 +72,30 @@ def check_flag(value: Any, name: str) -> bool:
     Raises:
         KerasBertError: When it is neither True nor False.
     """
-    if not isinstance(value, bool):
-        raise KerasBertError(f"expected {name} as True or False, received {shown(value)}; pass one of them")
-    return value
+    return _checked(value, Rule(bool), f"{name} as True or False", "pass one of them")
+
+
+def check_choice(value: Any, expected: str, choices: Iterable[str], advice: str = "name one of these") -> str:
+    """Return a name that is one of some choices.
+
+    Args:
+        value: The argument.
+        expected: What the message says before the choices, such as "a recipe of".
+        choices: The names.
+        advice: What to do about another one.
+
+    Raises:
+        KerasBertError: When it is none of them; the message lists them.
+    """
+    names = tuple(choices)
+    return _checked(value, Rule(str, choices=names), f"{expected} {', '.join(names)}", advice)
+
+
+def _checked(value: Any, rule: Rule, expected: str, advice: str) -> Any:
+    """Return a value as its rule does, or raise the error with what was expected and what to do."""
+    if rule.fault(value) is not None:
+        raise KerasBertError(f"expected {expected}, received {shown(value)}; {advice}")
+    return rule.settled(value)
 
 
 def check_path(value: Any, name: str = "a path or a name") -> str:

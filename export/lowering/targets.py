@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kerasbert.arguments import check_choice
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.check_integer_only import check_integer_only
 from kerasbert.export.passes.context import Pass
@@ -160,6 +161,4 @@ def target_named(name: str) -> Target:
     Raises:
         KerasBertError: when there is none; it lists the names.
     """
-    if name not in TARGETS:
-        raise KerasBertError(f"expected a target of {', '.join(TARGETS)}, received {name!r}; name one of these")
-    return TARGETS[name]
+    return TARGETS[check_choice(name, "a target of", TARGETS)]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from kerasbert.arguments import check_choice
 from kerasbert.errors import KerasBertError
 
 INTEGER_RECIPE = "static_wi8_ai8"  # the recipe of integer-only files
@@ -56,9 +57,7 @@ def recipe_named(name: str) -> Recipe:
     Raises:
         KerasBertError: when there is none; it lists the names.
     """
-    if name not in RECIPES:
-        raise KerasBertError(f"expected a recipe of {', '.join(RECIPES)}, received {name!r}; name one of these")
-    return RECIPES[name]
+    return RECIPES[check_choice(name, "a recipe of", RECIPES)]
 
 
 def check_integer_recipe(recipe: Recipe) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kerasbert import __version__
-from kerasbert.arguments import check_whole_number, shown
+from kerasbert.arguments import check_choice, check_whole_number
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreter_session import behind, bind, is_body, one_line
 from kerasbert.export.runtime.session import Session
@@ -117,10 +117,7 @@ def open_model(
 
 def _checked(threads: Any, kernels: Any, length: Any, default_length: Any) -> tuple[int, str, int | None]:
     """Return threads, kernels and length, once they and the default length are checked."""
-    if not isinstance(kernels, str) or kernels not in KERNELS:
-        raise KerasBertError(
-            f"expected kernels among {', '.join(KERNELS)}, received {shown(kernels)}; name one of these"
-        )
+    check_choice(kernels, "kernels among", KERNELS)
     if default_length is not None:
         check_whole_number(default_length, "a default length")
     return check_threads(threads), kernels, None if length is None else check_whole_number(length, "a sequence length")

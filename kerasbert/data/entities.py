@@ -13,6 +13,7 @@ A tag without a prefix is read as `I-` of that label, and a prefix alone as one 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from kerasbert.arguments import check_choice
 from kerasbert.errors import KerasBertError
 
 OUTSIDE = "O"
@@ -72,7 +73,7 @@ def tags_of(entities: Iterable[Span], length: int, scheme: str = "iob2") -> list
     Raises:
         KerasBertError: When the scheme is unknown.
     """
-    _check_scheme(scheme)
+    check_choice(scheme, "a scheme of tags among", SCHEMES, "use one of them")
     tags, before = [OUTSIDE] * length, None
     inside, last, single = _WRITTEN.get(scheme, "IIB")
     for entity in entities:
@@ -178,13 +179,6 @@ def _parts(tag: str) -> tuple[str, str]:
     if is_prefixed(tag):
         return LIKE[tag[0]], tag[2:] or "_"
     return "I", tag
-
-
-def _check_scheme(scheme: str) -> None:
-    if scheme not in SCHEMES:
-        raise KerasBertError(
-            f"expected a scheme of tags among {', '.join(SCHEMES)}, received {scheme!r}; use one of them"
-        )
 
 
 def _fraction(part: int, whole: int) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kerasbert.arguments import check_choice
 from kerasbert.data.file_options import FileOptions
-from kerasbert.errors import KerasBertError
 from kerasbert.processors.base import Processor
 
 # Name -> module and class. A new processor is a line here.
@@ -43,9 +43,7 @@ def processor_class(name: str) -> type[Processor]:
         processor_class("single_label").second_input  # "pair"
         ```
     """
-    if not isinstance(name, str) or name not in _CLASSES:
-        raise KerasBertError(f"expected a task type among {', '.join(_CLASSES)}, received {name!r}; use one of them")
-    module, attribute = _CLASSES[name]
+    module, attribute = _CLASSES[check_choice(name, "a task type among", _CLASSES, "use one of them")]
     return getattr(importlib.import_module(module), attribute)
 
 

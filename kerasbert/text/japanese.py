@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from kerasbert.arguments import check_choice
 from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
@@ -81,10 +82,8 @@ class JapaneseTokenizer(Tokenizer):
         **common: Unpack[VocabularySettings],
     ) -> None:
         super().__init__(vocabulary, **common)
-        if subwords not in SUBWORDS:
-            raise KerasBertError(f"expected subwords to be one of {', '.join(SUBWORDS)}, received {subwords!r}")
-        if dictionary not in DICTIONARIES:
-            raise KerasBertError(f"expected dictionary to be one of {', '.join(DICTIONARIES)}, received {dictionary!r}")
+        check_choice(subwords, "subwords to be one of", SUBWORDS)
+        check_choice(dictionary, "dictionary to be one of", DICTIONARIES)
         self.subwords = subwords
         self.lowercase = bool(lowercase)
         self.dictionary = dictionary

@@ -4,6 +4,7 @@ The counts equal those of truncation in `tokenizers`, which is not used for two 
 builds every piece that was cut off: for two long texts all combinations of them.
 """
 
+from kerasbert.arguments import check_choice
 from kerasbert.errors import KerasBertError
 
 TRUNCATIONS = ("longest_first", "only_first", "only_second")
@@ -21,8 +22,7 @@ def text_budget(max_length: int, special: int, truncation: str, paired: bool) ->
     Raises:
         KerasBertError: When `truncation` is unknown, "only_second" is used without pairs, or `max_length` is too small or no integer.
     """
-    if truncation not in TRUNCATIONS:
-        raise KerasBertError(f"expected truncation to be one of {', '.join(TRUNCATIONS)}, received {truncation!r}")
+    check_choice(truncation, "truncation to be one of", TRUNCATIONS)
     if truncation == "only_second" and not paired:
         raise KerasBertError('expected pairs for truncation="only_second", received single texts')
     if not hasattr(max_length, "__index__") or max_length < special:

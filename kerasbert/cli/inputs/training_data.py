@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kerasbert.arguments import check_choice
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.inputs.data_files import (
     check_known_labels,
@@ -65,9 +66,7 @@ def read_data(training: TrainConfig) -> TrainingData:
         KerasBertError: When data cannot be used; the message names the file and the line.
     """
     tasks = train_tasks()
-    if training.task not in tasks:
-        raise KerasBertError(f"expected --task as one of {', '.join(tasks)}, received {training.task!r}")
-    kind = processor_class(tasks[training.task][1])
+    kind = processor_class(tasks[check_choice(training.task, "--task as one of", tasks)][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
     with locate_errors(whole):
