@@ -16,6 +16,7 @@ from kerasbert.encoders import ENCODERS
 from kerasbert.encoders.base import Encoder
 from kerasbert.layers.blocks.slotted_block import BlockForm, SlottedBlock
 from kerasbert.layers.config import EncoderConfig
+from kerasbert.layers.lowering.options import LoweringOptions, lowered
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,18 @@ def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
     assert network.gate.kernel.shape == network.intermediate.kernel.shape == (32, 16)
 
 
-def test_integers_alone_are_refused_before_calibration(model, tiny):
-    with pytest.raises(kb.KerasBertError, match="BERT's form .* received BlockForm.input_norm=False, .* of modern"):
-        kb.compression.quantize(model, calibration=tiny.rows(8)[0], integer_only=True)
+def test_an_integer_only_file_computes_what_the_model_computes(model, tiny, tmp_path):
+    texts, _ = tiny.rows(128, seed=1)
+    integers = kb.compression.quantize(model, calibration=texts, integer_only=True)
+    path = kb.export.convert(integers).save(tmp_path / "modern.tflite")
+    report = kb.export.validate(path, against=integers, data=texts)
+    (difference,) = next(each for each in report.checks if each.name == "cpu-xnnpack").outputs
+    assert difference.agreement > 0.95 and difference.max_error < 0.12, report.table()
+    with pytest.raises(kb.KerasBertError, match="stay in float: .* COS"):
+        kb.export.convert(integers, length="resizable")
+
+
+def test_rotary_positions_are_refused_where_attention_is_decomposed(model):
+    with lowered(LoweringOptions(decomposed_attention=True)):
+        with pytest.raises(kb.KerasBertError, match="positions in the embeddings .* received rotary positions"):
+            model.encoder(np.array([[2, 9, 7]], np.int32))

@@ -7,6 +7,7 @@ from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.norms import Norm
 from kerasbert.layers.quantization.edges import Edges, embedding_edges
+from kerasbert.layers.quantization.embedding_table import table_bound
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -35,7 +36,8 @@ class Embeddings(keras.layers.Layer):
         if config.type_vocab_size:
             self.token_type = make.table("token_type", config.type_vocab_size, width, integer_only=True)
             self.position_sum = make.quantizer("positioned", integer_only=True)
-        self.sum = make.quantizer("stream", integer_only=True, residual=True)
+        alone = self.word if self.position is None and self.token_type is None else None  # then there is nothing to sum
+        self.sum = make.quantizer("stream", integer_only=True, residual=True, table_bound=table_bound(alone))
         self.norm: Norm = make.norm("norm", norm, epsilon)
         self.dropout = Dropout(config.hidden_dropout_prob)
 

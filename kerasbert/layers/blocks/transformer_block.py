@@ -62,8 +62,8 @@ class SelfAttention(keras.layers.Layer):
         if lowering.decomposed_attention:
             context, probabilities = decomposed_attention(self, q, self.key(x), self.value(values), bias)
             return self.output_dense(self.context(context)), probabilities
-        q = self.positioned(self._split(q if lowering.scaled_query else q * self.scale))  # (B, N, S, D)
-        k = self.positioned(self._split(self.key(x, training=training)))
+        q = self._split(q if lowering.scaled_query else q * self.scale)  # (B, N, S, D)
+        q, k = self.positioned(q, self._split(self.key(x, training=training)), training)
         v = self._split(self.value(values, training=training))
         capture("attention", (q, k, v))
         scores = self.scores(tf.matmul(q, k, transpose_b=True), training=training)  # (B, N, S, S)
@@ -74,9 +74,9 @@ class SelfAttention(keras.layers.Layer):
         context = tf.reshape(tf.transpose(context, (0, 2, 1, 3)), (*leading(x), self.heads * self.head_size))
         return self.output_dense(self.context(context, training=training), training=training), probabilities
 
-    def positioned(self, x: tf.Tensor) -> tf.Tensor:
-        """Give queries or keys (B, N, S, D) their positions; those of BERT are in the embeddings."""
-        return x
+    def positioned(self, q: tf.Tensor, k: tf.Tensor, training: bool | None) -> tuple[tf.Tensor, tf.Tensor]:
+        """Give queries and keys (B, N, S, D) their positions; those of BERT are in the embeddings."""
+        return q, k
 
     def _split(self, x: tf.Tensor) -> tf.Tensor:
         """(B, S, N D) -> (B, N, S, D)."""

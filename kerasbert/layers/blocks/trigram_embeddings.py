@@ -7,7 +7,7 @@ import tensorflow as tf
 from kerasbert.layers.blocks.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.quantization.edges import Edges, embedding_edges
-from kerasbert.layers.quantization.embedding_table import QuantizedEmbeddingTable
+from kerasbert.layers.quantization.embedding_table import table_bound
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -24,9 +24,10 @@ class TrigramEmbeddings(Embeddings):
         super().__init__(make, token_width=width, norm=config.normalization_type, epsilon=MOBILEBERT_EPSILON)
         self.trigram, self.transformation = config.trigram_input, None  # without trigrams each token is read alone
         if self.trigram or width != hidden:
-            # Rows side by side lie on the grid of the table.
-            shares_grid = make.integer_only and isinstance(self.word, QuantizedEmbeddingTable) and self.word.quantized
-            quantizer = make.quantizer("transformation.input", table_bound=self.word.largest if shares_grid else None)
+            bound = (
+                table_bound(self.word) if make.integer_only else None
+            )  # rows side by side lie on the grid of the table
+            quantizer = make.quantizer("transformation.input", table_bound=bound)
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 

@@ -42,6 +42,8 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
         for quantizer in sublayers(block, ActivationFakeQuant) if call else ():
             quantizer.set_num_calls(call + 1)
     encoder.sequence_source = _tie(embedded, edges, calls)
+    if encoder.final_norm is not None:
+        encoder.sequence_source = output_quantizer(encoder.final_norm), 0
     if encoder.pooler is not None:
         tie_sequence(encoder, encoder.pooler_quantizer)
 

@@ -68,6 +68,11 @@ class QuantizedEmbeddingTable(EmbeddingTable):
         return self.rounded(rows) if self.observer is None else self.observer(self, rows)
 
 
+def table_bound(table: EmbeddingTable | None) -> Callable[[], float | tf.Tensor] | None:
+    """Return the function that returns the largest magnitude of a table in int8; None where rows are on no grid of a table."""
+    return table.largest if isinstance(table, QuantizedEmbeddingTable) and table.quantized else None
+
+
 def make_embedding_table(
     rows: int,
     width: int,

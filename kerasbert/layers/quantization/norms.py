@@ -67,8 +67,8 @@ class IntegerNorm(Norm):
 class IntegerNoNorm(IntegerNorm, NoNorm):
     """A scale and a shift of each channel, in 8 bits: (..., H) -> (..., H)."""
 
-    def __init__(self, policy: QuantizationPolicy, path: str):
-        super().__init__(path)
+    def __init__(self, policy: QuantizationPolicy, path: str, has_bias: bool = True):
+        super().__init__(path, has_bias)
         self._quantize_output(policy)
 
     def read_from(self, residual: ActivationFakeQuant) -> None:
@@ -93,8 +93,8 @@ class IntegerLayerNorm(IntegerNorm, LayerNorm):
     the others are 0. The smaller of the two reciprocal roots is right, since that of 0 is the largest.
     """
 
-    def __init__(self, policy: QuantizationPolicy, path: str, epsilon: float):
-        super().__init__(epsilon, path)
+    def __init__(self, policy: QuantizationPolicy, path: str, epsilon: float, has_bias: bool = True):
+        super().__init__(epsilon, path, has_bias)
         self._quantize_output(policy)
         self.quantizers: dict[str, ActivationFakeQuant] = {}
         self._add_quantizers("mean", "centred", *SQUARES, "inverse", "normal")
@@ -167,7 +167,9 @@ def make_norm(
     policy = integer_part(policy)
     if policy is None:
         return LayerNorm(epsilon, path, has_bias) if kind == "layer_norm" else NoNorm(path, has_bias)
-    return IntegerLayerNorm(policy, path, epsilon) if kind == "layer_norm" else IntegerNoNorm(policy, path)
+    if kind == "layer_norm":
+        return IntegerLayerNorm(policy, path, epsilon, has_bias)
+    return IntegerNoNorm(policy, path, has_bias)
 
 
 def _scales(residual: ActivationFakeQuant | None) -> tf.Variable | None:
