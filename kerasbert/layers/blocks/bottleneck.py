@@ -197,7 +197,7 @@ class MobileBertBlock(keras.layers.Layer):
         # A NoNorm takes no mean off, so nothing is centered. Under a LayerNorm the sums stay as they are.
         scaled = [Residual(attention.context, (attention.value,), like=outer)]
         last, entry = parts[-1].norm, before
-        if self.output_dense is None:
+        if self.bottleneck is None:
             parts[0] = parts[0]._replace(readers=inputs)
         else:  # sums around the block, between its bottlenecks, and from block to block
             entry = self.bottleneck.dense

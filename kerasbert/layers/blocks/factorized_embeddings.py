@@ -1,5 +1,7 @@
 """Embeddings of ALBERT and ELECTRA."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from kerasbert.layers.blocks.embeddings import Embeddings
@@ -15,7 +17,8 @@ class FactorizedEmbeddings(Embeddings):
     """
 
     def __init__(self, make: LayerFactory):
-        super().__init__(make, width=make.config.embedding_size)
+        config: Any = make.config
+        super().__init__(make, width=config.embedding_size)
         self.projection_quantizer = make.quantizer("projection.input")
         self.projection = make.dense(
             "projection", make.config.hidden_size, self.projection_quantizer, prevent_bias_folding=True

@@ -83,4 +83,5 @@ def masked_lm_head(config: EncoderConfig, policy: QuantizationPolicy | None) -> 
     token embeddings.
     """
     bert = getattr(config, "embedding_size", config.hidden_size), config.hidden_act, 0
-    return MaskedLMHead(config, policy, *getattr(config, "masked_lm_form", bert))
+    form: tuple[int, str, int] = getattr(config, "masked_lm_form", bert)
+    return MaskedLMHead(config, policy, *form)
