@@ -48,6 +48,10 @@ def test_no_import_cycles():
     assert import_cycles(graph()) == []
 
 
+def test_no_import_cycles_with_imports_for_types():
+    assert import_cycles(import_graph.import_graph(ROOT, types=True)) == []
+
+
 def test_no_folders_import_each_other():
     assert import_cycles(import_graph.folder_graph(ROOT)) == []
 
