@@ -18,6 +18,7 @@ from kerasbert.suggestions import nearest
 
 DEFAULT = "default"  # the name of a task's own head
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_MODULE = "kerasbert_head_file_"  # the start of the names of modules that are files of --head
 _heads: dict[str, Callable] = {}
 _files: ContextVar[tuple[str, ...]] = ContextVar("kerasbert_head_files", default=())
 _executed_specs: ContextVar[set[str]] = ContextVar("kerasbert_executed_heads")
@@ -69,9 +70,11 @@ def register_head(name: str, head: Callable | None = None) -> Any:
             "layer: register a function that makes it"
         )
     other = _heads.get(name)
-    if other is not None and _origin(other) != _origin(head):  # a notebook defines the same class again
+    # A notebook defines the same class again. A file of --head is executed once.
+    in_file = (head.__module__ or "").startswith(_MODULE)
+    if other is not None and other is not head and (in_file or _origin(other) != _origin(head)):
         raise KerasBertError(
-            f"expected one head of the name {name!r}, received {_origin(head)} beside {_origin(other)}; choose another name"
+            f"expected one head of the name {name!r}, received {_shown_origin(head)} beside {_shown_origin(other)}; choose another name"
         )
     _heads[name] = head
     return head
@@ -174,7 +177,7 @@ def checked_settings(name: str | None, settings: object) -> dict[str, Any]:
 
 def _executed(path: Path) -> Any:
     """Import a file, once in a process, under a name of its own."""
-    name = f"kerasbert_head_file_{path.stem}_{abs(hash(str(path))):x}"
+    name = f"{_MODULE}{path.stem}_{abs(hash(str(path))):x}"
     if name in sys.modules:
         return sys.modules[name]
     spec: Any = importlib.util.spec_from_file_location(name, path)
@@ -183,6 +186,8 @@ def _executed(path: Path) -> Any:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
+        for known in [known for known, head in _heads.items() if head.__module__ == name]:
+            del _heads[known]
         if isinstance(error, KerasBertError) or not isinstance(error, Exception):
             raise
         line = str(error).splitlines()[0] if str(error) else ""
@@ -194,3 +199,10 @@ def _executed(path: Path) -> Any:
 
 def _origin(head: Callable) -> str:
     return f"{head.__module__}.{head.__qualname__}"
+
+
+def _shown_origin(head: Callable) -> str:
+    """Return the module and the name of a head, or the file and the name."""
+    if (head.__module__ or "").startswith(_MODULE):
+        return f"{Path(str(sys.modules[head.__module__].__file__)).name}:{head.__qualname__}"
+    return _origin(head)

@@ -269,6 +269,10 @@ def test_side_effects_of_a_head_from_a_file_are_refused_too(tiny, tmp_path):
         ("missing.py:Head", "a Python file with a head and its name, received"),
         ("my_heads.py", "write --head FILE.py:NAME"),
         ("my_heads.py:Other", r"a head of .*my_heads.py \(file-head registered\), received 'Other'"),
+        (
+            "twice.py:one",
+            "one head of the name 'twice', received twice.py:one beside twice.py:one; choose another name",
+        ),
         ("broken.py:Head", "broken.py, which fails with ZeroDivisionError: division by zero"),
     ],
 )
@@ -276,5 +280,7 @@ def test_wrong_files_of_heads_are_refused(files, spec, message):
     from kerasbert.heads.registry import head_of_file
 
     (files / "broken.py").write_text("1 / 0\n")
+    twice = '@register_head("twice")\ndef one(encoded):\n    return encoded.pooled\n'
+    (files / "twice.py").write_text(f"from kerasbert import register_head\n{twice}{twice}")
     with pytest.raises(KerasBertError, match=message):
         head_of_file(str(files / spec))
