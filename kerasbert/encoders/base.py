@@ -153,7 +153,7 @@ class Encoder(keras.layers.Layer):
         return self.embeddings(input_ids, token_type_ids, training=training), bias(attention_mask)
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        """Pool by the first token: (B, S, H) -> (B, H).
+        """Return the sequence pooled by the first token: (B, S, H) -> (B, H).
 
         Args:
             sequence: The sequence.

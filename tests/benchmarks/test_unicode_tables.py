@@ -61,6 +61,7 @@ def test_the_committed_tables_are_those_of_the_engine(tables):
     assert changed == [], "run python -m benchmarks.parity.demo_tables, and the tests of android_demo"
 
 
+@pytest.mark.long
 def test_the_committed_tables_of_nfkc_are_those_of_this_python(tables):
     version = re.search(r"of NFKC for Unicode (\d+\.\d+\.\d+)", KOTLIN.read_text("utf-8"))
     assert version is not None
@@ -75,6 +76,7 @@ def test_both_languages_have_the_same_tables():
     assert "\n".join([FIRST_LINE.rstrip(), *header, *written[2:], ""]) == JAVASCRIPT.read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", [kotlin, javascript])
 def test_a_changed_table_is_found(tables, source):
     changed = {**tables, "SPACE": tables["SPACE"][:-1] + "E"}

@@ -29,18 +29,3 @@ def test_missing_layers_are_rejected(tmp_path, config, layers, fewer, message):
         check_layer_count(str(tmp_path), layers, fewer)
     assert str(error.value) == message.format(tmp_path)
     check_layer_count(str(tmp_path), 2 if isinstance(layers, int) else [0, 2], fewer)
-
-
-def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
-    done = run(
-        "train",
-        "--model",
-        place.checkpoint,
-        "--train",
-        tmp_path / "none.tsv",
-        "--top-layers",
-        6,
-        "--out",
-        tmp_path / "o",
-    )
-    assert done.code == 2 and "expected --top-layers from 1 to 2, received 6; " in done.err

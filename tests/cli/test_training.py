@@ -251,3 +251,18 @@ def test_a_run_without_a_rate_has_the_recommended_one_and_says_when_it_ends_at_c
     assert chance["value"] == pytest.approx(record["dev"]["accuracy"])
     assert chance["at_chance"] and chance["answer"] in ("neg", "pos") and "warning: dev accuracy" in done.err
     assert json.loads((out / "training.json").read_text())["chance"] == chance
+
+
+def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
+    done = run(
+        "train",
+        "--model",
+        place.checkpoint,
+        "--train",
+        tmp_path / "none.tsv",
+        "--top-layers",
+        6,
+        "--out",
+        tmp_path / "o",
+    )
+    assert done.code == 2 and "expected --top-layers from 1 to 2, received 6; " in done.err

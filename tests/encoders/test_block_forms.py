@@ -141,6 +141,7 @@ def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
     assert network.gate.kernel.shape == network.intermediate.kernel.shape == (32, 16)
 
 
+@pytest.mark.long
 def test_an_integer_only_file_computes_what_the_model_computes(model, tiny, tmp_path):
     texts, _ = tiny.rows(128, seed=1)
     integers = kb.compression.quantize(model, calibration=texts, integer_only=True)

@@ -25,12 +25,14 @@ def probabilities(file, packed, kernels="xnnpack"):
     return np.concatenate([opened.run(row)["probabilities"] for row in rows])
 
 
+@pytest.mark.long
 def test_xnnpack_gives_the_probabilities_of_the_keras_model(model, packed):
     """One step that rounds otherwise moves later ones, and most rows; so nearly all are equal, or few are."""
     ours, theirs = model.serve_numpy(packed)["probabilities"], probabilities(convert(model).content, packed)
     assert np.mean(np.abs(ours - theirs).max(-1) < 1e-6) > 0.95
 
 
+@pytest.mark.long
 def test_reference_kernels_and_the_edge_tpu_pair_choose_the_same_class(model, packed, tmp_path):
     classes = model.serve_numpy(packed)["probabilities"].argmax(-1)
     pair = convert(model, target="edge-tpu")

@@ -92,6 +92,7 @@ def _first(outputs):
     return lambda encoded: dense(encoded.sequence[:, 0])
 
 
+@pytest.mark.long
 def test_the_command_reads_both_labels_from_one_file(tiny, tmp_path, capsys):
     from kerasbert.cli import main
 

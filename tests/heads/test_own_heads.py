@@ -132,6 +132,7 @@ def test_the_file_computes_what_the_quantized_model_computes(own, tmp_path, caps
     assert report.verdict != "failed"
 
 
+@pytest.mark.long_cases("mean-mlp", "last-layers", "closure", "tagger")
 def test_students_and_pruned_copies_keep_the_head(own):
     from kerasbert.compression.pruning.structured import prune_heads
     from kerasbert.training.distillation import Distiller, SoftLabels, student_from

@@ -8,8 +8,8 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.cli.process.progress import note, progress
 from kerasbert.cli.outputs.results import to_jsonable
+from kerasbert.cli.process.progress import note, progress
 from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.recommended import settled

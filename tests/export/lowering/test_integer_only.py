@@ -19,7 +19,8 @@ from kerasbert.layers.quantization.padding import INTEGER_MASK
 from kerasbert.layers.traversal import dense_layers, sublayers
 
 INTEGERS = {"INT8", "INT32"}
-MADE = ["mobilebert", "mobilebert_trained", "bert_trained"]
+LONG = pytest.param("mobilebert_trained", marks=pytest.mark.long)
+MADE = ["mobilebert", LONG, "bert_trained"]
 
 
 def trained_in_integers(tiny, model):
@@ -31,14 +32,19 @@ def trained_in_integers(tiny, model):
     return model
 
 
-@pytest.fixture(scope="module")
-def integer_learned(tiny, learned_mobilebert):
-    return trained_in_integers(tiny, learned_mobilebert)
+def with_file(model):
+    return model, convert(model)
 
 
-@pytest.fixture(scope="module")
-def integer_bert(tiny, trained):
-    return trained_in_integers(tiny, trained)
+class Made(dict):
+    """Values that functions make when they are first needed."""
+
+    def __init__(self, **makers):
+        self.makers = makers
+
+    def __missing__(self, name):
+        self[name] = self.makers[name]()
+        return self[name]
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +53,16 @@ def calibration(tiny):
 
 
 @pytest.fixture(scope="module")
-def made(learned_mobilebert, integer_learned, integer_bert, calibration):
-    """Models and files by name: a calibrated MobileBERT, a trained one, and a trained BERT."""
-    calibrated = convert(learned_mobilebert, recipe="static_wi8_ai8", integer_only=True, calibration=calibration)
-    trained_for = {"mobilebert_trained": integer_learned, "bert_trained": integer_bert}
-    return {"mobilebert": (learned_mobilebert, calibrated)} | {
-        name: (model, convert(model)) for name, model in trained_for.items()
-    }
+def made(tiny, learned_mobilebert, trained, calibration):
+    """Models and files by name: a calibrated MobileBERT, a trained one, and a trained BERT; each is made when it is first needed."""
+    return Made(
+        mobilebert=lambda: (
+            learned_mobilebert,
+            convert(learned_mobilebert, recipe="static_wi8_ai8", integer_only=True, calibration=calibration),
+        ),
+        mobilebert_trained=lambda: with_file(trained_in_integers(tiny, learned_mobilebert)),
+        bert_trained=lambda: with_file(trained_in_integers(tiny, trained)),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +96,6 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
     ]
 
 
-@pytest.mark.long_cases("trained")
 @pytest.mark.parametrize("name", MADE)
 def test_no_operator_computes_in_float(made, name):
     content = made[name][1].content
@@ -151,7 +159,7 @@ def test_xnnpack_multiplies_queries_keys_and_values(made, name):
     assert open_model(content).ops_by_backend["xnnpack"]["BATCH_MATMUL"] == 4
 
 
-@pytest.mark.parametrize("name", ["mobilebert_trained", "bert_trained"])
+@pytest.mark.parametrize("name", [LONG, "bert_trained"])
 def test_tensors_have_the_trained_ranges(made, name):
     model, result = made[name]
     content = decode(result.content)
@@ -173,7 +181,7 @@ def test_tensors_have_the_trained_ranges(made, name):
 
 
 def test_tables_and_kernels_are_symmetric(made):
-    content = decode(made["mobilebert_trained"][1].content)
+    content = decode(made["mobilebert"][1].content)
     graph, kinds = content.subgraphs[0], operator_kinds(content)
     for operator in graph.operators:
         if kinds[operator.opcodeIndex] == "FULLY_CONNECTED":
@@ -185,7 +193,7 @@ def test_tables_and_kernels_are_symmetric(made):
         for op in graph.operators
         if kinds[op.opcodeIndex] == "GATHER" and graph.tensors[op.inputs[0]].shape[0] == 40
     ]
-    bound = np.abs(made["mobilebert_trained"][0].encoder.embeddings.word.table.numpy()).max()
+    bound = np.abs(made["mobilebert"][0].encoder.embeddings.word.table.numpy()).max()
     assert list(word.quantization.zeroPoint) == [0]
     assert word.quantization.scale[0] == pytest.approx(bound / 127, rel=1e-3)
 

@@ -24,6 +24,7 @@ def folders(place):
     return sorted(entry.name for entry in place.iterdir())
 
 
+@pytest.mark.long
 def test_cache_keeps_results_and_runs_the_teacher_once(models, fit, tmp_path, capsys, monkeypatch):
     found = []
     for cache in (None, tmp_path, tmp_path):
