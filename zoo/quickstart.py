@@ -252,7 +252,7 @@ def _validate_file(recipe: str, path: Path, task: "TextClassifier", test: Datase
         data=test,
         reference_rows=len(test),
         tolerance=tolerance,
-        progress=lambda what, done, total: step.advance(done, total),
+        progress=step,
     )
 
 
