@@ -168,7 +168,7 @@ class _Trial:
         stack, inner = list(task.encoder.stack()), blocks_per_layer(task.config)
         self.layers = [stack[first : first + inner] for first in range(0, len(stack), inner)]
         self.head = task.with_policy(None)  # what follows the last layer
-        self.head.encoder.layers = []
+        self.head.encoder.stack = lambda: []  # no block is called
 
     def run(self, choices: Iterable[_Layers]) -> dict[_Layers, OutputSimilarity]:
         """Return the similarity of each choice's outputs to the full model's."""

@@ -8,6 +8,7 @@ import pytest
 from kerasbert.compression.pruning.structured import drop_layers, layer_search, search_layers
 from kerasbert.compression.pruning.structured.layer_strategies import kept_layers, layer_similarities
 from kerasbert.data import read_table
+from kerasbert.encoders.layer_groups import layer_group
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.metrics import cosine, pearson
 from kerasbert.tasks import (
@@ -105,18 +106,19 @@ def search_layers_of(model, keep, texts, among):
         return [choice for choice in search_layers(model, keep, texts) if choice.layers in among]
 
 
-@pytest.mark.long
 def test_albert_tries_what_calls_other_blocks(make, texts):
     sizes = {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2}
     model = make.classifier("albert", task=SentenceEncoder, **sizes)
     found = search_layers(model, 2, texts)
-    groups = [tuple(map(model.config.group, choice.layers)) for choice in found]
+    groups = [tuple(layer_group(model.config, layer) for layer in choice.layers) for choice in found]
     assert sorted(groups) == [(0, 0), (0, 1), (1, 1)]
     whole = make.output(model, texts)
     for choice in found:
         vectors = make.output(drop_layers(model, layers=choice.layers), texts)
         assert choice.similarity == pytest.approx(cosine(whole, vectors).mean(), abs=1e-5)
-    three = {tuple(map(model.config.group, choice.layers)) for choice in search_layers(model, 3, texts)}
+    three = {
+        tuple(layer_group(model.config, layer) for layer in choice.layers) for choice in search_layers(model, 3, texts)
+    }
     assert three == {(0, 0, 1)}  # no config has one call of the first group and two of the second
 
 
