@@ -34,9 +34,8 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
         if static:
             check_both_sides(trained)
         kernel, num_calls = digest(stored.served_kernel().numpy().T), trained.input_quantizer.num_calls
-        repeats = getattr(
-            trained, "calls", 1
-        )  # a layer in a user's head may be called several times, with the same ranges
+        # A layer in a user's head may be called several times, with the same ranges.
+        repeats = getattr(trained, "calls", 1)
         for input_range, output_range in (_ranges(trained) if static else [(None, None)] * num_calls) * repeats:
             if output_range is not None:  # the stored query kernel carries the scale of attention
                 low, high = (bound * attention_scales.get(trained.path, 1.0) for bound in output_range)

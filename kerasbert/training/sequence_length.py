@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from kerasbert.arguments import check_whole_number, shown
 from kerasbert.data.dataset import Dataset
+from kerasbert.errors import KerasBertError
 from kerasbert.processors import Processor
 from kerasbert.text import Tokenizer
 
@@ -45,6 +47,9 @@ def choose_length(
     Returns:
         The length and the reason.
 
+    Raises:
+        KerasBertError: When an argument has another type, or the length is out of range.
+
     Example:
         ```python
         data = kb.data.read_table("train.tsv")
@@ -52,6 +57,14 @@ def choose_length(
         chosen.tokens, chosen.reason
         ```
     """
+    for value, kind in ((data, Dataset), (processor, Processor), (tokenizer, Tokenizer)):
+        if not isinstance(value, kind):
+            raise KerasBertError(
+                f"expected a kerasbert {kind.__name__} to choose a length, received {shown(value)}; pass the data, and the task's "
+                "processor and tokenizer"
+            )
+    limit = None if limit is None else check_whole_number(limit, "limit", least=2)
+    length = None if length is None else check_whole_number(length, "length", least=2, most=limit)
     most = length or min(processor.default_length, limit or processor.default_length)
     features = data.features(processor, tokenizer, most)[1]
     longest = int(features.lengths.max())
