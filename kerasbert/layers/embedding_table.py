@@ -36,8 +36,7 @@ class EmbeddingTable(keras.layers.Layer):
         if lowering.positions == "gather":
             ones = tf.ones_like(ids)
             return self(tf.cumsum(ones, axis=1) - ones + offset)
-        rows = self.table[
-            offset : offset + (ids.shape[1] or tf.shape(ids)[1])
-        ]  # in float: a constant of its own in a graph
+        last = offset + (ids.shape[1] or tf.shape(ids)[1])
+        rows = self.table[offset:last]  # in float: a constant of its own in a graph
         rows = self.served_rows(tf.cast(rows, self.compute_dtype or tf.float32))
         return rows[None] if lowering.rank1_ids else rows  # the rank of the token embeddings

@@ -24,9 +24,8 @@ class TrigramEmbeddings(Embeddings):
         super().__init__(make, token_width=width, norm=config.normalization_type, epsilon=MOBILEBERT_EPSILON)
         self.trigram, self.transformation = config.trigram_input, None  # without trigrams each token is read alone
         if self.trigram or width != hidden:
-            bound = (
-                table_bound(self.word) if make.integer_only else None
-            )  # rows side by side lie on the grid of the table
+            # Rows side by side lie on the grid of the table.
+            bound = table_bound(self.word) if make.integer_only else None
             quantizer = make.quantizer("transformation.input", table_bound=bound)
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
