@@ -30,6 +30,7 @@ from kerasbert.tasks.adapters import (
     train_adapters as train_adapters,
 )
 from kerasbert.tasks.auto import load_task as load_task
+from kerasbert.tasks.layer_vectors import TokenVectors as TokenVectors, layer_vectors as layer_vectors
 from kerasbert.tasks.pretrained import load_encoder as load_encoder
 from kerasbert.training import adamw as adamw
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
+from kerasbert.arguments import check_choice
 from kerasbert.cli.arguments import options
 from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
 from kerasbert.cli.outputs.results import Result
@@ -60,10 +61,30 @@ Prompt = Annotated[
 
 OutVectors = Annotated[
     Path | None,
-    Option("--out", "-o", metavar="FILE", help="Write the vectors of a sentence encoder to a NumPy file (.npy)."),
+    Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write the vectors of a sentence encoder, or of --layer, to a NumPy file (.npy; .npz for tokens).",
+    ),
+]
+Layer = Annotated[
+    int | None,
+    Option(
+        metavar="N",
+        help="Write the hidden states of a layer of a folder: 0 for the embeddings, 1 for the first layer, -1 for the last.",
+    ),
+]
+Vectors = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="With --layer: mean (of all tokens), cls (the first token) or tokens (each one). Default: mean.",
+    ),
 ]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --out file.")]
 
+VECTORS = ("mean", "cls", "tokens")  # of --layer
 _ROWS_OF_PART = 4096  # of a file that is predicted in parts
 _DATA_SUFFIXES = (".tsv", ".csv", ".jsonl", ".json", ".gz", ".conll", ".conllu", ".iob", ".iob2", ".bio")
 
@@ -84,6 +105,8 @@ def predict(
     prompt: Prompt = None,
     threads: options.Threads = 1,
     csv_safe: CsvSafe = False,
+    layer: Layer = None,
+    vectors: Vectors = None,
     out: OutVectors = None,
     overwrite: Overwrite = False,
 ) -> Result:
@@ -99,8 +122,9 @@ def predict(
     from kerasbert.processors.embedding import with_prompt
 
     _check_sources(texts or [], pair or [], choice or [], file)
+    _check_layer(layer, vectors, out)
     if out is not None:
-        check_vectors_file(out, overwrite)
+        check_vectors_file(out, overwrite, vectors)
     # A table on a terminal and a file of vectors need all predictions.
     whole = out is not None or terminal_width(sys.__stdout__) is not None
 
@@ -117,6 +141,10 @@ def predict(
         else:
             yield from _read_file(processor, file, reading, rows)
 
+    if layer is not None and out is not None:
+        from kerasbert.cli.runs.layer_states import predict_layer
+
+        return predict_layer(model, read_parts, layer, vectors, out, (prompt_name, prompt))
     processor = read_processor(model)
     if processor:
         check_has_vectors(processor, out)
@@ -162,6 +190,15 @@ def _check_sources(texts: Sequence[str], pairs: Sequence[str], choices: Sequence
         raise KerasBertError(
             f"expected one --pair for each text, received {len(pairs)} for {len(texts)} texts; repeat or remove it"
         )
+
+
+def _check_layer(layer: int | None, vectors: str | None, out: Path | None) -> None:
+    if layer is None and vectors is not None:
+        raise KerasBertError(f"expected --layer with --vectors, received --vectors {vectors} alone; name a layer")
+    if layer is not None and out is None:
+        raise KerasBertError("expected --out with --layer, received none; name a file for the vectors")
+    if vectors is not None:
+        check_choice(vectors, "--vectors as one of", VECTORS)
 
 
 def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str]) -> Any:

@@ -174,6 +174,24 @@ def check_out_file(out: Path, option: str, kind: str | None = None, ending: str 
     claim(out)
 
 
+def check_new_file(out: Path, overwrite: bool, ending: str | tuple[str, ...]) -> None:
+    """Check that a file of results can be written as --out, and lock its path for the command.
+
+    Args:
+        out: The file.
+        overwrite: Whether an existing file may be replaced.
+        ending: The required ending of the name, or several.
+
+    Raises:
+        KerasBertError: When it cannot be written, or exists and may not be replaced.
+    """
+    check_out_file(out, "--out", ending=ending)
+    if out.exists() and not overwrite:
+        raise KerasBertError(
+            f"expected a new file as --out, received {str(out)!r}, which exists; name another, or add --overwrite"
+        )
+
+
 def check_companions(companions: Iterable[tuple[Path, str]]) -> None:
     """Check that the files beside an output can be written.
 
