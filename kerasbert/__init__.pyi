@@ -3,6 +3,7 @@ from kerasbert import (
     data as data,
     encoders as encoders,
     export as export,
+    plots as plots,
     text as text,
     training as training,
     zoo as zoo,

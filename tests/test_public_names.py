@@ -8,7 +8,14 @@ import pytest
 
 import kerasbert
 
-FACADES = ("kerasbert", "kerasbert.compression", "kerasbert.data", "kerasbert.export", "kerasbert.training")
+FACADES = (
+    "kerasbert",
+    "kerasbert.compression",
+    "kerasbert.data",
+    "kerasbert.export",
+    "kerasbert.plots",
+    "kerasbert.training",
+)
 
 
 @pytest.mark.parametrize("name", FACADES)

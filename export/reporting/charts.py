@@ -10,7 +10,7 @@ SERIES = ("var(--blue)", "var(--orange)", "var(--green)", "var(--violet)")
 _WIDTH, _HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 14, 44
 _BAR, _GAP, _LINE = 26, 12, 18
-_BESIDE, _ABOVE = 22, 60  # the most characters of a label beside its bar, and above it; about 7 units each
+_BESIDE, _ABOVE = 22, 60  # the most characters of a label beside its bar, and above it; about 8 units each
 
 
 def bar_chart(
@@ -31,7 +31,7 @@ def bar_chart(
     span = max([value - floor for value in values if np.isfinite(value)], default=0) or 1.0
     longest = max((len(label) for label, _ in bars), default=1)
     is_beside = longest <= _BESIDE
-    left = 14 + 7 * longest if is_beside else 0
+    left = 14 + 8 * longest if is_beside else 0
     room = _WIDTH - left - 84
     parts, y, previous = [], 4, None
     for number, (label, value) in enumerate(bars):

@@ -1,4 +1,4 @@
-"""The frame of a report page: markup and style, without scripts, fonts or links."""
+"""The frame of a page: markup and style, without fonts or links. Pages of reports have no scripts either."""
 
 from pathlib import Path
 

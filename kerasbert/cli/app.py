@@ -86,6 +86,14 @@ _COMMANDS = (
     "quickstart", "train", "quantize", "prune", "distill", "evaluate", "predict", "diagnose", "convert", "inspect", "validate",
     "benchmark", "web", "setup",
 )  # fmt: skip
+# The groups of commands: the help text of each, and its commands with the functions of the module that has its name.
+_GROUPS = {
+    "show": (
+        "Show what is inside a model: attention, vectors of words, and weights that moved.",
+        ("attention", "words", "changes"),
+    ),
+    "zoo": ("List, show, copy and build the models that ship with the package.", ("list", "show", "get", "build")),
+}
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -109,17 +117,18 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
         command = getattr(importlib.import_module(f"kerasbert.cli.{name}"), name)
         app.command(cls=ResultCommand)(command)
     if named not in _COMMANDS:
-        app.add_typer(_zoo_commands(), name="zoo")
+        for name in (named,) if named in _GROUPS else _GROUPS:
+            app.add_typer(_group(name), name=name)
     return app
 
 
-def _zoo_commands() -> typer.Typer:
-    """The group `kerasbert zoo`."""
-    from kerasbert.cli import zoo
-
-    group = typer.Typer(cls=Commands, help="List, show, copy and build the models that ship with the package.")
-    for name, command in {"list": zoo.list_models, "show": zoo.show, "get": zoo.get, "build": zoo.build}.items():
-        group.command(name, cls=ResultCommand)(command)
+def _group(name: str) -> typer.Typer:
+    """Create a group of commands, such as `kerasbert zoo`."""
+    text, names = _GROUPS[name]
+    module, group = importlib.import_module(f"kerasbert.cli.{name}"), typer.Typer(cls=Commands, help=text)
+    for each in names:
+        command = getattr(module, "list_models" if each == "list" else each)  # `list` is a class of Python
+        group.command(each, cls=ResultCommand)(command)
     return group
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ from typer import Argument, Option
 from kerasbert.arguments import check_choice
 from kerasbert.cli.arguments import options
 from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
+from kerasbert.cli.inputs.texts import check_sources, read_text_lines
 from kerasbert.cli.outputs.results import Result
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
@@ -134,7 +135,7 @@ def predict(
         if texts == ["-"] or (
             file is not None and reading.delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES
         ):
-            for lines in _read_lines(file, reading.encoding, reading.max_rows, rows):
+            for lines in read_text_lines(file, reading.encoding, reading.max_rows, rows):
                 yield _examples(processor, lines, [], [])
         elif file is None:
             yield _examples(processor, texts or [], pair or [], choice or [])
@@ -176,11 +177,7 @@ def _read_file(processor: "Processor", file: Path, reading: FileOptions, rows: i
 
 
 def _check_sources(texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str], file: Path | None) -> None:
-    if bool(texts) == (file is not None):
-        received = "both" if texts else "neither"
-        raise KerasBertError(
-            f"expected texts or --file, received {received}; give one of them, or - to read texts from stdin"
-        )
+    check_sources(texts, file)
     for name, values in (("--pair", pairs), ("--choice", choices)):
         if values and (file is not None or list(texts) == ["-"]):
             raise KerasBertError(
@@ -224,18 +221,3 @@ def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str]
     if len(pairs) == 1 < len(texts) and processor.second_input != "context":
         raise KerasBertError(f"expected one --pair for each text, received 1 for {len(texts)} texts; repeat it")
     return list(texts), list(pairs) * (len(texts) if len(pairs) == 1 else 1)
-
-
-def _read_lines(file: Path | None, encoding: str | None, max_rows: int | None, rows: int) -> Iterator[list[str]]:
-    """Yield the first lines of a file, or of stdin, that are not empty, in parts."""
-    from kerasbert.data.lines import read_lines, read_stream_lines
-
-    name = "stdin" if file is None else str(file)
-    lines = read_stream_lines(sys.stdin.buffer, name, encoding) if file is None else read_lines(file, encoding)
-    texts = (line for line in (line.removesuffix("\n").removesuffix("\r") for _, line in lines) if line.strip())
-    texts, done = islice(texts, max_rows), 0
-    while found := list(islice(texts, rows)):
-        done += len(found)
-        yield found
-    if not done:
-        raise KerasBertError(f"expected texts in {name}, one per line, received none")

@@ -26,6 +26,7 @@ FACADES = (
     "kerasbert.encoders",
     "kerasbert.export",
     "kerasbert.losses",
+    "kerasbert.plots",
     "kerasbert.processors",
     "kerasbert.tasks",
     "kerasbert.text",

@@ -174,18 +174,19 @@ def check_out_file(out: Path, option: str, kind: str | None = None, ending: str 
     claim(out)
 
 
-def check_new_file(out: Path, overwrite: bool, ending: str | tuple[str, ...]) -> None:
+def check_new_file(out: Path, overwrite: bool, ending: str | tuple[str, ...], kind: str | None = None) -> None:
     """Check that a file of results can be written as --out, and lock its path for the command.
 
     Args:
         out: The file.
         overwrite: Whether an existing file may be replaced.
         ending: The required ending of the name, or several.
+        kind: The kind of `kerasbert.files.own_files` that an existing file must have; None for any.
 
     Raises:
         KerasBertError: When it cannot be written, or exists and may not be replaced.
     """
-    check_out_file(out, "--out", ending=ending)
+    check_out_file(out, "--out", kind, ending)
     if out.exists() and not overwrite:
         raise KerasBertError(
             f"expected a new file as --out, received {str(out)!r}, which exists; name another, or add --overwrite"
