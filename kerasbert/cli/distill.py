@@ -1,11 +1,12 @@
 """`kerasbert distill`."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kerasbert.cli.arguments import options
 from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
 from kerasbert.cli.outputs.results import Result
+from kerasbert.cli.runs.distill_methods import make_distillation
 from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
-
-_SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer norms
-
 
 _TRAINING = OptionGroup(
     TrainConfig,
@@ -42,26 +40,19 @@ def distill(
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
     run, data, dev = _prepare(config, training, resume, overwrite)
-    teacher, student, objectives = _load(config, run.config)
+    made = make_distillation(config, run.config, data)
     from kerasbert.cli.inputs.training_data import label_dev_with_vectors
-    from kerasbert.training.distillation import Distiller
     from kerasbert.training.result import format_metrics
 
+    teacher, student = made.teacher, made.training.student
     _check_labels(teacher.processor, data, dev, config.label_weight)
-    student = _adapt_student(student, config, run.config, data)
-    distiller = Distiller(student, teacher, objectives, config.label_weight, config.cache)
     dev = label_dev_with_vectors(teacher, student, dev)
     teacher_metrics = score(teacher, dev, "the teacher")
-    result = run.fit(distiller, data, dev)
-    settings = {
-        "objectives": config.objectives,
-        "temperature": config.temperature,
-        "label_weight": distiller.label_weight,
-    }
+    result = run.fit(made.training, data, dev)
     record = run.record(
-        result, data, dev, settings,
+        result, data, dev, made.settings, method=config.method,
         teacher=config.teacher, student=config.student, layers=config.layers, strategy=config.strategy if config.layers else None,
-        no_norm=config.no_norm, layer_map=config.layer_map, cache=config.cache,
+        **made.facts,
         parameters={"teacher": _parameters(teacher), "student": _parameters(student)}, dev_teacher=teacher_metrics,
         dev_student=result.dev,
     )  # fmt: skip
@@ -89,6 +80,8 @@ def _prepare(
     if config.cache is not None:
         check_cache_folder(Path(config.cache))
     objective_weights(config.objectives)
+    if config.method == "theseus" and training.epochs is not None:
+        config.replacement_schedule.replacing_epochs(training.epochs)
     if training.new_head and config.student is None:
         raise KerasBertError("expected --student with --new-head, received --layers; their head is that of the teacher")
     training = replace(training, model=config.teacher)
@@ -97,42 +90,6 @@ def _prepare(
     _, data, dev = read_train_and_dev(type(processor), training)
     _check_labels(processor, data, dev, config.label_weight)
     return run, data, dev
-
-
-def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task, Any]":
-    """Load the teacher, and create student and objectives."""
-    from kerasbert.cli.process.progress import loading
-
-    with loading("the models"):
-        import tf_keras as keras
-
-        from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
-        from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import parse_objectives, student_from
-
-        objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
-        keras.utils.set_random_seed(training.seed)
-        teacher = load_task(config.teacher)
-        if config.kept_layers is not None:
-            student = student_from(teacher, config.kept_layers, config.strategy, training.sequence_length)
-        else:
-            settings = {name: value for name, value in teacher.head_config().items() if value is not None}
-            longest = max_sequence_length(read_config(resolve(config.student or "")))
-            settings["sequence_length"] = training.sequence_length or min(teacher.sequence_length, longest)
-            student = type(teacher).from_pretrained(config.student or "", new_head=training.new_head, **settings)
-    return teacher, student, objectives
-
-
-def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
-    """Replace the student's layer norms and its dropout, as the options require."""
-    from kerasbert.cli.process.progress import progress
-    from kerasbert.data.sampling import sample_evenly
-    from kerasbert.training.distillation import no_norm_student
-
-    if config.no_norm:
-        with progress("fitting the student's scales and shifts"):
-            student = no_norm_student(student, student.config.num_hidden_layers, sample_evenly(data.x, _SCALE_EXAMPLES))
-    return student if training.dropout is None else student.with_dropout(training.dropout)
 
 
 def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None", label_weight: float | None) -> None:

@@ -8,12 +8,13 @@ import tf_keras as keras
 
 from kerasbert.capture import capture
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
+from kerasbert.encoders.replaced_blocks import called_blocks
 from kerasbert.ids import check_ids
 from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.blocks.transformer_block import TransformerBlock, attention_bias
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
-from kerasbert.layers.quantization.connections import connect_quantizers, each_call, unscaled
+from kerasbert.layers.quantization.connections import connect_quantizers, unscaled
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.padding import integer_attention_bias
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
@@ -120,7 +121,7 @@ class Encoder(keras.layers.Layer):
     ) -> EncoderOutput:  # fmt: skip
         x, bias = self.embed(inputs, training=training)  # (B, S, H), (B, 1, 1, S)
         hidden_states, attentions = (), ()
-        for block in each_call(self):
+        for block in called_blocks(self):
             hidden_states += (unscaled(x, block.input_sum()),)
             x, probabilities = block(x, bias, training=training)  # (B, S, H), (B, N, S, S)
             attentions += (probabilities,)

@@ -1,38 +1,25 @@
 """Dropout with a random state that can be saved and restored."""
 
-import random
 from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.random_layer import RandomLayer
+
 _RESOLUTION = 1 << 16  # of the rate: 16 random bits an entry take two thirds of the time of a float on a CPU
 
 
-class Dropout(keras.layers.Layer):
+class Dropout(RandomLayer):
     """Dropout (Srivastava et al. 2014). Any shape.
-
-    Its randomness depends on `state` alone, so that an interrupted training continues exactly. `keras.utils.set_random_seed` fixes it.
 
     Attributes:
         rate: the fraction of entries that are set to 0 while training.
-        state: (seed, number of calls), int64. It is no weight of the model. With distribution every replica has its own.
     """
-
-    _state: tf.Variable
 
     def __init__(self, rate: float, **kwargs):
         super().__init__(**kwargs)
         self.rate = float(rate)
-        state = tf.Variable(
-            tf.constant([random.getrandbits(31), 0], tf.int64), trainable=False, name="state",
-            synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA,
-        )  # fmt: skip
-        object.__setattr__(self, "_state", state)  # Keras would make a weight of it
-
-    @property
-    def state(self) -> tf.Variable:
-        return self._state
 
     def call(self, x: tf.Tensor, training: bool | tf.Tensor | None = None) -> tf.Tensor:
         drops = keras.backend.learning_phase() if training is None else training

@@ -81,7 +81,7 @@ def begin_fit(task: Any, data: tf.data.Dataset, epochs: int, start: tuple[int, i
     rate = getattr(optimizer, "_learning_rate", None)
     if not isinstance(rate, FitSchedule) and not hasattr(rate, "warmup_steps"):
         return
-    batches = steps or _count(data)
+    batches = steps or count_batches(data)
     done = start[0] * batches + start[1]
     total, iterations = epochs * batches, int(optimizer.iterations.numpy())
     if isinstance(rate, FitSchedule):
@@ -97,8 +97,15 @@ def begin_fit(task: Any, data: tf.data.Dataset, epochs: int, start: tuple[int, i
         )
 
 
-def _count(data: tf.data.Dataset) -> int:
-    """Return the number of batches of a whole epoch."""
+def count_batches(data: tf.data.Dataset) -> int:
+    """Return the number of batches of a whole epoch.
+
+    Args:
+        data: The batches.
+
+    Raises:
+        KerasBertError: When they have no end.
+    """
     number = int(data.cardinality())
     if number == tf.data.INFINITE_CARDINALITY:
         raise KerasBertError(

@@ -178,8 +178,19 @@ class KerasTask(CompilingModel):
                 validation_size = kwargs.pop("validation_batch_size", None) or size
                 validation_data = self._validation_dataset(validation_data, validation_size)
             self._start = start
-            begin_fit(self, data, epochs, start, kwargs.get("steps_per_epoch"))
+            self.begin_fit(data, epochs, start, kwargs.get("steps_per_epoch"))
             return super().fit(data, epochs=epochs, validation_data=validation_data, **kwargs)
+
+    def begin_fit(self, data: tf.data.Dataset, epochs: int, start: tuple[int, int], steps: int | None) -> None:
+        """Tell schedules the number of steps of a `fit` that begins. `fit` calls it.
+
+        Args:
+            data: The batches of an epoch.
+            epochs: The epoch to end with.
+            start: The epoch to begin with, and the number of its batches to skip.
+            steps: The number of steps of an epoch, if it is not that of the batches.
+        """
+        begin_fit(self, data, epochs, start, steps)
 
     def learn_form(self, x: Any) -> None:
         """Note whether the training data is pairs of texts, for a task that reads both. `fit` calls it.

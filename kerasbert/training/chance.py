@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kerasbert.processors import Processor
     from kerasbert.processors.labelled_outputs import LabelledOutputs
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
 
 _ERRORS = 2.0  # standard errors above chance, from which on a result counts as better
 
@@ -34,7 +34,7 @@ class Chance:
     answer: str
     at_chance: bool
 
-    def warning(self, metric: str, config: TrainConfig, task: "Task | Distiller") -> str | None:
+    def warning(self, metric: str, config: TrainConfig, task: "Task | StudentTraining") -> str | None:
         """Return a line that says what to try next, or None for a result above chance.
 
         Args:
@@ -70,7 +70,7 @@ def compare_with_chance(processor: "Processor", outputs: "LabelledOutputs") -> C
     return Chance(0.0 if math.isnan(value) else value, found.chance, found.chance_answer, at_chance)
 
 
-def _next_step(config: TrainConfig, task: "Task | Distiller") -> str:
+def _next_step(config: TrainConfig, task: "Task | StudentTraining") -> str:
     """Return what to change first: a rate far from the recommended one, else few epochs, else the rate."""
     recommended = recommended_for(task)
     rate, epochs = config.learning_rate or 0.0, config.epochs or 1

@@ -1,11 +1,24 @@
 """The settings of a distillation as one value, which the options of `kerasbert distill` declare."""
 
+import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kerasbert.checkpoints.layer_counts import parse_layers
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import REQUIRED, Options, setting
+from kerasbert.files.record import REQUIRED, Options, flag, same_setting, setting
 from kerasbert.training.objective_config import LABEL_WEIGHT_HELP
+from kerasbert.training.replacement import Replacement
+
+# The settings of each method beside `teacher`; no other one may differ from its default.
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "objectives": (
+        "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache",
+    ),
+    "theseus": (
+        "layers", "strategy", "replacement", "replacement_rate", "replacement_slope", "fine_tune_epochs",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -13,7 +26,7 @@ class DistillConfig(Options):
     """The settings of `kerasbert distill` beside those of the training run.
 
     Raises:
-        KerasBertError: When a value is out of range, or not exactly one of `student` and `layers` is given.
+        KerasBertError: When a value is out of range, a setting is one of another method, or what makes the student is missing.
 
     Example:
         ```python
@@ -27,6 +40,12 @@ class DistillConfig(Options):
     """
 
     teacher: str = setting(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
+    method: str = setting(
+        "objectives",
+        "Method: objectives (losses against the teacher) or theseus (layers take the place of the teacher's).",
+        "NAME",
+        choices=tuple(METHODS),
+    )
     student: str | None = setting(
         None, "Initial checkpoint of the student, as an alternative to --layers.", "FOLDER|HUB"
     )
@@ -49,6 +68,16 @@ class DistillConfig(Options):
         None, "Cache folder for the teacher's outputs, which are then computed only once.", "FOLDER"
     )
 
+    replacement: str = same_setting(Replacement, "kind")
+    replacement_rate: float = same_setting(Replacement, "rate")
+    replacement_slope: float | None = same_setting(Replacement, "slope")
+    fine_tune_epochs: int | None = same_setting(Replacement, "fine_tune_epochs")
+
+    @property
+    def replacement_schedule(self) -> Replacement:
+        """The replacement rate of modules over the steps."""
+        return Replacement(self.replacement, self.replacement_rate, self.replacement_slope, self.fine_tune_epochs)
+
     @property
     def kept_layers(self) -> int | list[int] | None:
         """The number of layers to copy, or their indices; None with a student.
@@ -59,10 +88,28 @@ class DistillConfig(Options):
         return None if self.layers is None else parse_layers(self.layers)
 
     def check(self) -> None:
-        if (self.student is None) == (self.layers is None):
+        self._check_method()
+        if "student" not in METHODS[self.method]:
+            if self.layers is None:
+                raise KerasBertError(f"expected --layers with --method {self.method}, received none; name their number")
+        elif (self.student is None) == (self.layers is None):
             received = "neither" if self.student is None else "both"
             raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
         if self.strategy != "alternate" and (self.layers is None or "," in self.layers):
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"
             )
+        _ = self.replacement_schedule  # checks its settings together
+
+    def _check_method(self) -> None:
+        """Check that no setting is one of other methods only.
+
+        Raises:
+            KerasBertError: When one is.
+        """
+        for each in dataclasses.fields(self):
+            methods = [method for method, names in METHODS.items() if each.name in names]
+            if methods and self.method not in methods and getattr(self, each.name) != each.default:
+                raise KerasBertError(
+                    f"expected --method {' or '.join(methods)} with {flag(each.name)}, received --method {self.method}; leave one out"
+                )

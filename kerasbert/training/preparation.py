@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Features
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
 
 
-def prepare(task: "Task | Distiller", config: TrainConfig, data: "Dataset") -> "tuple[keras.callbacks.Callback, ...]":
+def prepare(
+    task: "Task | StudentTraining", config: TrainConfig, data: "Dataset"
+) -> "tuple[keras.callbacks.Callback, ...]":
     """Freeze parts of a task, and compile it with the config's optimizer, schedule and loss.
 
     Args:
-        task: A task, or a `Distiller`.
+        task: A task, or a `StudentTraining`.
         config: The settings.
         data: The training data.
 
@@ -54,11 +56,11 @@ def prepare(task: "Task | Distiller", config: TrainConfig, data: "Dataset") -> "
     return (GradualUnfreezing(task),) if config.unfreeze else ()
 
 
-def freeze_parts(task: "Task | Distiller", config: TrainConfig) -> None:
+def freeze_parts(task: "Task | StudentTraining", config: TrainConfig) -> None:
     """Freeze the parts that the config does not train.
 
     Args:
-        task: A task, or a `Distiller`.
+        task: A task, or a `StudentTraining`.
         config: The settings.
 
     Raises:
@@ -76,12 +78,12 @@ def freeze_parts(task: "Task | Distiller", config: TrainConfig) -> None:
 
 
 def make_loss(
-    task: "Task | Distiller", config: TrainConfig, data: "Dataset", examples: Sequence, features: "Features"
+    task: "Task | StudentTraining", config: TrainConfig, data: "Dataset", examples: Sequence, features: "Features"
 ) -> "keras.losses.Loss | None":
     """Create the loss that the config selects.
 
     Args:
-        task: A task, or a `Distiller`.
+        task: A task, or a `StudentTraining`.
         config: The settings.
         data: The training data.
         examples: The examples of the data.

@@ -11,7 +11,7 @@ from kerasbert.training.config import TrainConfig
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
 
 # Rates by hidden size. From 1024: Devlin et al. 2018, appendix A.3. 768: the same. 512 and 256: Turc et al. 2019 and Clark et al. 2020,
 # whose small models train at 1e-4 to 3e-4. Below: measured with the encoders of the zoo, benchmarks/training/defaults.py.
@@ -36,11 +36,11 @@ def recommended_for_size(hidden_size: int) -> Recommendation:
     return Recommendation(rate, epochs, f"hidden size {hidden_size}", factor)
 
 
-def recommended_for(task: "Task | Distiller") -> Recommendation:
+def recommended_for(task: "Task | StudentTraining") -> Recommendation:
     """Return the recommendation for a task: that of the folder it was loaded from, else that for its size.
 
     Args:
-        task: The task, or a `Distiller`.
+        task: The task, or a `StudentTraining`.
     """
     return task.recommended or recommended_for_size(task.config.hidden_size)
 
@@ -63,7 +63,7 @@ def recommended_for_folder(folder: str | os.PathLike) -> Recommendation:
 
 
 def settled(
-    config: TrainConfig, task: "Task | Distiller", rows: int, share: float = 1.0
+    config: TrainConfig, task: "Task | StudentTraining", rows: int, share: float = 1.0
 ) -> tuple[TrainConfig, list[str]]:
     """Return a config with the recommended rates and epochs where it has none, and lines that say so.
 
@@ -71,7 +71,7 @@ def settled(
 
     Args:
         config: The settings.
-        task: The task, or a `Distiller`.
+        task: The task, or a `StudentTraining`.
         rows: The number of training rows.
         share: The fraction of the recommended rate for training a trained model on, as in quantization-aware training.
     """
@@ -100,7 +100,7 @@ def settled(
     return replace(config, **values), lines
 
 
-def _parts_of_new_head(task: "Task | Distiller") -> tuple[str, ...]:
+def _parts_of_new_head(task: "Task | StudentTraining") -> tuple[str, ...]:
     """Return the parts of an output layer that was not trained before: itself, and the pooler that it reads."""
     from kerasbert.optimizers.parameter_groups import group_names  # not at the top: it loads TensorFlow
 

@@ -11,29 +11,29 @@ import tensorflow as tf
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
-from kerasbert.layers.dropout import Dropout
+from kerasbert.layers.random_layer import RandomLayer
 from kerasbert.layers.traversal import sublayers
 from kerasbert.training.checked_tensors import read_checked, write_checked
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
 
 _POSITION = "position"
 
 
-def state_variables(task: "Task | Distiller") -> dict[str, tf.Variable]:
+def state_variables(task: "Task | StudentTraining") -> dict[str, tf.Variable]:
     """Return the variables of a training state, by names that two equal tasks share.
 
-    They are weights, statistics, the optimizer's variables and the random states of dropout layers.
+    They are weights, statistics, the optimizer's variables and the states of random layers, most of which are dropout.
 
     Args:
-        task: A compiled task, or a `Distiller`.
+        task: A compiled task, or a `StudentTraining`.
     """
     groups = {
         "task": task.variables,
         "optimizer": task.optimizer.variables,
-        "dropout": [layer.state for layer in sublayers(task, Dropout)],
+        "dropout": [layer.state for layer in sublayers(task, RandomLayer)],
     }
     return {
         f"{group}.{number}": variable
@@ -42,14 +42,14 @@ def state_variables(task: "Task | Distiller") -> dict[str, tf.Variable]:
     }
 
 
-def save_state(path: str | os.PathLike, task: "Task | Distiller", position: Mapping[str, Any]) -> None:
+def save_state(path: str | os.PathLike, task: "Task | StudentTraining", position: Mapping[str, Any]) -> None:
     """Write the state of a compiled task atomically.
 
     The state includes the sums of the running loss and metrics, so that a resumed epoch reports the values of an uninterrupted one.
 
     Args:
         path: The file.
-        task: The task, or its `Distiller`.
+        task: The task, or its `StudentTraining`.
         position: Epoch, step and records of the run, JSON-able.
     """
     tensors = {name: np.asarray(variable.numpy()) for name, variable in state_variables(task).items()}
@@ -83,13 +83,13 @@ def read_state(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str
 
 
 def restore_state(
-    path: str | os.PathLike, task: "Task | Distiller", tensors: Mapping[str, np.ndarray]
+    path: str | os.PathLike, task: "Task | StudentTraining", tensors: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Assign a state to a compiled task like the saved one.
 
     Args:
         path: The state's file, for messages.
-        task: The task, or its `Distiller`.
+        task: The task, or its `StudentTraining`.
         tensors: The tensors of `read_state`.
 
     Returns:
@@ -116,21 +116,21 @@ def restore_state(
     return {name.removeprefix("metric."): value for name, value in tensors.items() if name.startswith("metric.")}
 
 
-def metric_sums(task: "Task | Distiller") -> dict[str, np.ndarray]:
+def metric_sums(task: "Task | StudentTraining") -> dict[str, np.ndarray]:
     """Return the values of the variables of loss and metrics, by number.
 
     Args:
-        task: A compiled task, or a `Distiller`.
+        task: A compiled task, or a `StudentTraining`.
     """
     variables = [variable for metric in task.metrics for variable in metric.variables]
     return {str(number): variable.numpy() for number, variable in enumerate(variables)}
 
 
-def add_metric_sums(task: "Task | Distiller", sums: Mapping[str, np.ndarray]) -> None:
+def add_metric_sums(task: "Task | StudentTraining", sums: Mapping[str, np.ndarray]) -> None:
     """Add the metric sums of the batches before an interruption. Metrics have no variables before the first batch.
 
     Args:
-        task: A task that was trained on a batch, or its `Distiller`.
+        task: A task that was trained on a batch, or its `StudentTraining`.
         sums: The sums that `restore_state` returned.
     """
     variables = [variable for metric in task.metrics for variable in metric.variables]

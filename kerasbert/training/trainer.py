@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.processors.labelled_outputs import LabelledOutputs
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
 
 _SECONDS_BETWEEN_UPDATES = 0.25
 _STEPS_BETWEEN_LINES = 50
@@ -31,7 +31,7 @@ TRAINING, SCORING = "training", "scoring dev"  # stages of a run
 
 
 def train(
-    task: "Task | Distiller",
+    task: "Task | StudentTraining",
     data: "Dataset",
     dev: "Dataset | None",
     config: TrainConfig,
@@ -51,7 +51,7 @@ def train(
     the others.
 
     Args:
-        task: A compiled task, or a `Distiller`.
+        task: A compiled task, or a `StudentTraining`.
         data: The training data.
         dev: The data for evaluation after every epoch, or None.
         config: The settings. Without `epochs`, those that are recommended for the model; see `kerasbert.training.recommended`.
@@ -103,7 +103,7 @@ class TrainerCallback(keras.callbacks.Callback):
     """Reports progress, evaluates every epoch, and saves checkpoints and the best weights.
 
     Args:
-        task: The compiled task, or its `Distiller`.
+        task: The compiled task, or its `StudentTraining`.
         train: The training data.
         dev: The data for evaluation, or None.
         config: The settings.
@@ -113,7 +113,7 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def __init__(
         self,
-        task: "Task | Distiller",
+        task: "Task | StudentTraining",
         train: "Dataset",
         dev: "Dataset | None",
         config: TrainConfig,
@@ -337,6 +337,6 @@ class TrainerCallback(keras.callbacks.Callback):
             )
 
 
-def _learning_rate(task: "Task | Distiller") -> float:
+def _learning_rate(task: "Task | StudentTraining") -> float:
     rate = task.optimizer.learning_rate
     return float(keras.backend.get_value(rate(int(task.optimizer.iterations.numpy())) if callable(rate) else rate))

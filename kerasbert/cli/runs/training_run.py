@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.chance import Chance
-    from kerasbert.training.distillation import Distiller
+    from kerasbert.training.distillation import StudentTraining
     from kerasbert.training.result import TrainResult
 
 
@@ -59,11 +59,11 @@ class TrainingRun:
             if self.options is config:  # with the rate and the epochs that the interrupted run chose
                 self.options = self.config = TrainConfig(**TrainConfig.read(self.folder.config))
 
-    def settle(self, task: "Task | Distiller", rows: int) -> None:
+    def settle(self, task: "Task | StudentTraining", rows: int) -> None:
         """Give the config the recommended rate and epochs where it has none, and print them.
 
         Args:
-            task: The task, or its `Distiller`.
+            task: The task, or its `StudentTraining`.
             rows: The number of training rows.
         """
         own_config = self.options is self.config
@@ -74,7 +74,7 @@ class TrainingRun:
 
     def fit(
         self,
-        task: "Task | Distiller",
+        task: "Task | StudentTraining",
         data: "Dataset",
         dev: "Dataset | None",
         callbacks: "Sequence[keras.callbacks.Callback]" = (),
@@ -82,7 +82,7 @@ class TrainingRun:
         """Compile and train a task, with progress on stderr and in the run folder.
 
         Args:
-            task: The task, or its `Distiller`.
+            task: The task, or its `StudentTraining`.
             data: The training data.
             dev: The data for evaluation after every epoch, or None.
             callbacks: Additional Keras callbacks.

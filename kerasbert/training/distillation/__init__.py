@@ -10,7 +10,10 @@ from kerasbert.training.distillation.outputs import SoftLabels
 from kerasbert.training.distillation.registry import OBJECTIVES, parse_objectives
 from kerasbert.training.distillation.stages import Stage, progressive_stages
 from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
+from kerasbert.training.distillation.student_training import StudentTraining
 from kerasbert.training.distillation.students import student_from
+from kerasbert.training.distillation.theseus import Theseus
+from kerasbert.training.replacement import Replacement
 
 __all__ = [
     "OBJECTIVES",
@@ -23,8 +26,11 @@ __all__ = [
     "LayerObjective",
     "Objective",
     "PatientStates",
+    "Replacement",
     "SoftLabels",
     "Stage",
+    "StudentTraining",
+    "Theseus",
     "augment",
     "layer_map",
     "no_norm_student",

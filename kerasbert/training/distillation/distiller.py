@@ -8,22 +8,20 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
-from kerasbert.sharing import ThreadLock
 from kerasbert.tasks.base import Task
-from kerasbert.tasks.keras3 import tf_keras_optimizer
-from kerasbert.tasks.keras_task import KerasTask
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.training.distillation.cache import TYPES
 from kerasbert.training.distillation.dataset import DistillationDataset, same_tokenization
 from kerasbert.training.distillation.forward_features import forward_features
 from kerasbert.training.distillation.objective import Objective
+from kerasbert.training.distillation.student_training import LossMeans, StudentTraining
 from kerasbert.training.distillation.teacher import TeacherRunner
 from kerasbert.values import Rule
 
 LABEL_WEIGHT = 0.5  # the default with labels
 
 
-class Distiller(KerasTask):
+class Distiller(StudentTraining):
     """Model that trains `student` towards `teacher`.
 
     The loss is `label_weight` times the student's own loss plus the weighted losses of all objectives. `fit` and `evaluate` take what the
@@ -70,15 +68,12 @@ class Distiller(KerasTask):
         cache_type: str = "float32",
         **kwargs: Any,
     ):
-        super().__init__(**{"name": "distiller", **kwargs})
-        self._compiled_lock = ThreadLock(f"fit or evaluate of {type(self).__name__}", nested=True)
+        super().__init__(student, teacher, **{"name": "distiller", **kwargs})
         self._needs_labels = label_weight is not None
         label_weight = LABEL_WEIGHT if label_weight is None else label_weight
         _check_weights(objectives, label_weight)
         if cache_type not in TYPES:
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
-        if student is teacher:
-            raise KerasBertError("expected a student and a teacher, received one model as both; load the teacher again")
         self.label_weight, self.labels_paused = float(label_weight), False
         bound = [objective.bind_copy(student, teacher) for objective in objectives]
         _check_tokenization(student, teacher, bound)
@@ -86,10 +81,10 @@ class Distiller(KerasTask):
         self.student = student
         self.projections = [projection for objective in bound for projection in objective.projections]
         self._teacher = TeacherRunner(teacher, bound)
-        self._means = _LossMeans(bound, bool(label_weight))
+        names = [objective.name for objective in bound]
+        self._means = LossMeans("loss", *(["label_loss"] if label_weight else ()), *names)
         key = {} if cache is None else {"parts": sorted(self._teacher.names())}
         self._distillation_dataset = DistillationDataset(student, teacher, self._teacher.arrays, key, cache, cache_type)
-        self.built = True  # variables exist since construction
 
     @property
     def teacher(self) -> Task:
@@ -111,9 +106,7 @@ class Distiller(KerasTask):
     def train_step(self, data: Any) -> dict[str, Any]:
         with tf.GradientTape() as tape:
             loss = self._step_loss(data, training=True)
-        # Variables that no objective reaches (a head without labels) have no gradient.
-        pairs = self.optimizer.compute_gradients(loss, self.trainable_variables, tape=tape)
-        self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
+        self.apply_loss(loss, tape)
         return self.get_metrics_result()
 
     def test_step(self, data: Any) -> dict[str, Any]:
@@ -145,7 +138,7 @@ class Distiller(KerasTask):
         elif self.label_weight:
             losses.insert(0, tf.zeros(()))
         total = tf.add_n(terms)
-        self._means.update([total, *losses])
+        self._means.update(total, *losses)
         if targets is not None:
             compiled_metrics: Any = self.student.compiled_metrics
             compiled_metrics.update_state(targets, student.outputs, weights)
@@ -153,33 +146,9 @@ class Distiller(KerasTask):
 
     # -- Keras' interface ----------------------------------------------------------------------------------------------------------------
 
-    def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
-        """Configure training, as Keras does.
-
-        Args:
-            optimizer: An optimizer of tf_keras or Keras 3, or its name.
-            loss: The student's loss; None takes the student's own.
-            metrics: The student's metrics; None takes the student's own.
-            kwargs: Other arguments of tf_keras' `compile`.
-        """
-        optimizer = tf_keras_optimizer(optimizer)
-        student_options = {"loss_weights": kwargs.pop("loss_weights")} if "loss_weights" in kwargs else {}
-        if "jit_compile" in kwargs:  # the student's batches are then padded to fewer lengths
-            student_options["jit_compile"] = kwargs["jit_compile"]
-        self.student.compile(optimizer="sgd", loss=loss, metrics=metrics, **student_options)
-        keras.Model.compile(self, optimizer=optimizer, **kwargs)
-        self.student.optimizer = self.optimizer  # bound to the distiller below, which has the projections as well
-        inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
-        if hasattr(inner, "bind"):
-            inner.bind(self)
-
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
-        return self.student(inputs, training=training)
-
     @property
     def metrics(self) -> list:
-        compiled: Any = getattr(self.student, "compiled_metrics", None)
-        return [*self._means.metrics, *(compiled.metrics if compiled is not None else [])]
+        return [*self._means.metrics, *self.student_metrics()]
 
     def _dataset(
         self,
@@ -204,51 +173,9 @@ class Distiller(KerasTask):
             start=start or (0, 0),
         )
 
-    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = 0, **kwargs: Any) -> Any:
-        """Predict with the student.
-
-        Args:
-            x: Examples as the student takes them.
-            batch_size: Rows in a batch; by default 32.
-            verbose: As in Keras.
-            kwargs: Other arguments of the student's `predict`.
-
-        Returns:
-            The student's predictions.
-        """
-        return self.student.predict(x, batch_size, verbose, **kwargs)
-
-    # -- the interface of a task that a training or an optimizer uses ----------------------------------------------------------------------
-
-    def variables_by_path(self) -> dict[str, tf.Variable]:
-        """Return the student's variables, and the projections, which have the head's learning rate."""
-        projections = {f"projections.{i}.kernel": projection.kernel for i, projection in enumerate(self.projections)}
-        return {**self.student.variables_by_path(), **projections}
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _STUDENT_ATTRIBUTES:
-            return getattr(self.student, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-
-_STUDENT_ATTRIBUTES = frozenset(
-    "config encode_labels encoder features labels output_name predictions processor recommended save_pretrained score sequence_length "
-    "serve tokenizer unserved".split()
-)
-
-
-class _LossMeans:
-    """Metrics of the total loss and its terms. As a plain object it hides their variables from Keras' weights."""
-
-    def __init__(self, objectives: Sequence[Objective], labels: bool):
-        names = [objective.name for objective in objectives]
-        names = [name if (n := names[:i].count(name)) == 0 else f"{name}_{n + 1}" for i, name in enumerate(names)]
-        self.metrics = [keras.metrics.Mean(name) for name in ("loss", *(["label_loss"] if labels else ()), *names)]
-
-    def update(self, losses: Sequence[tf.Tensor]) -> None:
-        """Add the losses of a step, in the order of `metrics`."""
-        for metric, loss in zip(self.metrics, losses, strict=True):
-            metric.update_state(loss)
+    def further_variables(self) -> dict[str, tf.Variable]:
+        # The projections have the head's learning rate.
+        return {f"projections.{i}.kernel": projection.kernel for i, projection in enumerate(self.projections)}
 
 
 def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:

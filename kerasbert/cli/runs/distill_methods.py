@@ -1,0 +1,117 @@
+"""The methods of `kerasbert distill`: what is trained, and what the record of the run says about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.distill_config import DistillConfig
+
+if TYPE_CHECKING:
+    from kerasbert.data.dataset import Dataset
+    from kerasbert.tasks.base import Task
+    from kerasbert.training.distillation import StudentTraining
+
+_SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer norms
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """What a method trains.
+
+    Attributes:
+        teacher: The teacher.
+        training: The model that trains the student.
+        settings: The settings of the method, for the record of the run.
+        facts: What else the record says.
+    """
+
+    teacher: "Task"
+    training: "StudentTraining"
+    settings: Mapping[str, Any]
+    facts: Mapping[str, Any]
+
+
+def make_distillation(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
+    """Load the teacher, and make the student and what trains it, by the method of the config.
+
+    Args:
+        config: The settings of the distillation.
+        training: The settings of the training run.
+        data: The training data.
+
+    Raises:
+        KerasBertError: When the models do not fit the method.
+    """
+    return _METHODS[config.method](config, training, data)
+
+
+def _by_objectives(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
+    from kerasbert.training.distillation import Distiller, parse_objectives
+
+    objectives = parse_objectives(config.objectives, config.temperature, config.layer_map)
+    teacher, student = _load(config, training)
+    student = _adapt_student(student, config, training, data)
+    distiller = Distiller(student, teacher, objectives, config.label_weight, config.cache)
+    settings = {
+        "objectives": config.objectives,
+        "temperature": config.temperature,
+        "label_weight": distiller.label_weight,
+    }
+    facts = {"no_norm": config.no_norm, "layer_map": config.layer_map, "cache": config.cache}
+    return Distillation(teacher, distiller, settings, facts)
+
+
+def _by_replacement(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
+    from kerasbert.training.distillation import Theseus
+
+    teacher, student = _load(config, training)
+    student = _adapt_student(student, config, training, data)
+    theseus = Theseus(student, teacher, config.replacement_schedule)
+    settings = {
+        "replacement": config.replacement,
+        "replacement_rate": config.replacement_rate,
+        "replacement_slope": config.replacement_slope,
+    }
+    return Distillation(teacher, theseus, settings, {"modules": theseus.modules})
+
+
+_METHODS: Mapping[str, Callable[[DistillConfig, TrainConfig, "Dataset"], Distillation]] = {
+    "objectives": _by_objectives,
+    "theseus": _by_replacement,
+}
+
+
+def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task]":
+    """Load the teacher, and create the student."""
+    from kerasbert.cli.process.progress import loading
+
+    with loading("the models"):
+        import tf_keras as keras
+
+        from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
+        from kerasbert.tasks.auto import load_task
+        from kerasbert.training.distillation import student_from
+
+        keras.utils.set_random_seed(training.seed)
+        teacher = load_task(config.teacher)
+        if config.kept_layers is not None:
+            student = student_from(teacher, config.kept_layers, config.strategy, training.sequence_length)
+        else:
+            settings = {name: value for name, value in teacher.head_config().items() if value is not None}
+            longest = max_sequence_length(read_config(resolve(config.student or "")))
+            settings["sequence_length"] = training.sequence_length or min(teacher.sequence_length, longest)
+            student = type(teacher).from_pretrained(config.student or "", new_head=training.new_head, **settings)
+    return teacher, student
+
+
+def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
+    """Replace the student's layer norms and its dropout, as the options require."""
+    from kerasbert.cli.process.progress import progress
+    from kerasbert.data.sampling import sample_evenly
+    from kerasbert.training.distillation import no_norm_student
+
+    if config.no_norm:
+        with progress("fitting the student's scales and shifts"):
+            student = no_norm_student(student, student.config.num_hidden_layers, sample_evenly(data.x, _SCALE_EXAMPLES))
+    return student if training.dropout is None else student.with_dropout(training.dropout)
