@@ -11,6 +11,7 @@ EXTRAS = {
     "fugashi": "japanese",
     "keras_nlp": "presets",
     "onnxruntime": "onnx",
+    "rjieba": "chinese",
     "tensorboard": "tensorboard",
     "tensorflow_text": "graph-text",
     "unidic_lite": "japanese",

@@ -10,9 +10,9 @@ import numpy as np
 from kerasbert.text import Tokenizer
 from kerasbert.text.encoded import Encoded
 from kerasbert.text.packing import pack
+from kerasbert.text.truncation import WHOLE
 
 _CHUNK = 512  # texts that are tokenized at once: offsets need much memory before they are arrays
-WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that truncates nothing
 IGNORED = -100  # the label of a token that has none, as in PyTorch
 
 

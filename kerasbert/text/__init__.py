@@ -5,6 +5,7 @@ from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import ClientWordPiece
 from kerasbert.text.encoded import Encoded
 from kerasbert.text.japanese import JapaneseTokenizer
+from kerasbert.text.learning import learn_tokenizer
 from kerasbert.text.packing import pack
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
@@ -19,6 +20,7 @@ __all__ = [
     "Tokenizer",
     "WordPiece",
     "has_tokenizer",
+    "learn_tokenizer",
     "pack",
     "tokenizer_from_config",
     "tokenizer_from_folder",

@@ -9,7 +9,8 @@ from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import read_added_tokens
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
-from kerasbert.text.japanese import WORD_TOKENIZER, JapaneseTokenizer, japanese_from_folder
+from kerasbert.text.japanese import WORD_TOKENIZER, JapaneseTokenizer
+from kerasbert.text.japanese_folder import japanese_from_folder
 from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_preset
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer

@@ -1,13 +1,15 @@
 """Byte-level byte-pair encoding, the tokenizer of RoBERTa; its ids equal those of Hugging Face's `RobertaTokenizerFast`."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Self, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
+from kerasbert.text.corpus import Corpus
 from kerasbert.text.encoded import Template
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.vocabulary import VocabularySettings, check_not_a_path
+from kerasbert.text.vocabulary_learning import ROBERTA_TOKENS, learn_byte_pairs
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
@@ -75,6 +77,41 @@ class ByteLevelBPE(Tokenizer):
                 raise KerasBertError(
                     f"expected merges of two tokens to a third of the vocabulary, received {merge!r} as merge {number}"
                 )
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocabulary_size: int,
+        min_frequency: int = 2,
+        add_prefix_space: bool = False,
+    ) -> Self:
+        """Learn merges from texts. Training is deterministic, and keeps the number of each word only.
+
+        Args:
+            texts: The texts, of any iterable. It is read once.
+            vocabulary_size: The maximum number of tokens, the five special ones and the 256 bytes included.
+            min_frequency: The minimum number of occurrences of a pair that is merged.
+            add_prefix_space: Treat the first word of a text like a word after a space, in training and when encoding.
+
+        Returns:
+            A tokenizer with that vocabulary. `<s>`, `<pad>`, `</s>` and `<unk>` have the ids 0 to 3 of RoBERTa's checkpoints, and `<mask>`
+            has 4.
+
+        Raises:
+            KerasBertError: When there are no texts, an entry is not a text, or `vocabulary_size` is below 261.
+
+        Example:
+            ```python
+            from kerasbert.text import ByteLevelBPE
+            ByteLevelBPE.train(texts, vocabulary_size=300).vocabulary_size
+            ```
+        """
+        untrained, corpus = cls(ROBERTA_TOKENS, (), add_prefix_space=add_prefix_space), Corpus(texts)
+        pieces = corpus.pieces(untrained._word_ends)
+        vocabulary, merges = learn_byte_pairs(untrained._build_engine(), pieces, vocabulary_size, min_frequency)
+        corpus.check_words()
+        return cls(vocabulary, merges, add_prefix_space=add_prefix_space)
 
     def _build_engine(self) -> "Engine":
         import tokenizers

@@ -8,17 +8,26 @@ from typing import Protocol, TypeVar
 ValueT = TypeVar("ValueT")
 
 
-class Segment(Protocol):
-    """The tokens of one text without special tokens, as the engine returns them."""
+class Numbered(Protocol):
+    """The ids of the tokens of one text without special tokens, and the word of each."""
 
     @property
-    def offsets(self) -> list[tuple[int, int]]:
-        """(start, end) characters of each token."""
+    def ids(self) -> Sequence[int]:
+        """The id of each token."""
         ...
 
     @property
     def word_ids(self) -> Sequence[int | None]:
         """The word of each token."""
+        ...
+
+
+class Segment(Numbered, Protocol):
+    """The tokens of one text without special tokens, as the engine returns them."""
+
+    @property
+    def offsets(self) -> list[tuple[int, int]]:
+        """(start, end) characters of each token."""
         ...
 
 

@@ -1,41 +1,51 @@
 """The tokenizer of Japanese BERT checkpoints; its ids equal those of Hugging Face's `BertJapaneseTokenizer`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from kerasbert.arguments import check_choice
-from kerasbert.console.strictness import note_once
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
-from kerasbert.text.encoded import Segment
-from kerasbert.text.mecab import DICTIONARIES, Word, mecab_words
+from kerasbert.text.corpus import Corpus
+from kerasbert.text.encoded import Numbered
+from kerasbert.text.long_texts import by_chunk
+from kerasbert.text.mecab import DICTIONARIES, Word, mecab_surfaces, mecab_words
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import VocabularySettings
-from kerasbert.text.wordpiece import WordPiece
+from kerasbert.text.vocabulary_learning import SPECIAL_TOKENS, learn_characters, learn_wordpiece
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer as Engine
+    from tokenizers import Encoding, Tokenizer as Engine
 
 SUBWORDS = ("wordpiece", "character")
 WORD_TOKENIZER = "word_tokenizer_type"  # a key of tokenizer_config.json that only Japanese checkpoints have
 # The white space of Python's str.split; \s in `re` is the same set.
 _WHITE_SPACE, _NO_WHITE_SPACE = re.compile(r"\s"), re.compile(r"\S+")
 _BATCH = 4096  # parts of a long text that the engine takes at once
+UnitT = TypeVar("UnitT")
 _Units = list[tuple[Word, int]]  # parts that the engine looks up, and the number of their word
 
 
 @dataclass(frozen=True)
-class _JapaneseSegment:
+class _JapaneseTokens:
+    """The tokens of one text; see `kerasbert.text.encoded.Numbered`."""
+
+    ids: list[int]
+    word_ids: list[int]
+
+
+@dataclass(frozen=True)
+class _JapaneseSegment(_JapaneseTokens):
     """The tokens of one text; see `kerasbert.text.encoded.Segment`."""
 
     offsets: list[tuple[int, int]]
-    word_ids: list[int]
 
 
 class JapaneseTokenizer(Tokenizer):
@@ -88,6 +98,53 @@ class JapaneseTokenizer(Tokenizer):
         self.lowercase = bool(lowercase)
         self.dictionary = dictionary
 
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocabulary_size: int,
+        subwords: str = "wordpiece",
+        lowercase: bool = False,
+        dictionary: str = "unidic_lite",
+        min_frequency: int = 2,
+    ) -> Self:
+        """Learn a vocabulary of MeCab's words and their pieces, or of characters. Training is deterministic, and keeps counts only.
+
+        The vocabulary has the most frequent 1,000 characters, or as many more as make up 99.95 % of the text.
+
+        Args:
+            texts: The texts, of any iterable. It is read once.
+            vocabulary_size: The maximum number of tokens, the five special ones included.
+            subwords: "wordpiece" or "character".
+            lowercase: Lowercase the words, in training and when encoding.
+            dictionary: The Python package of MeCab's dictionary; see the class.
+            min_frequency: The minimum number of occurrences of a token, of WordPiece only.
+
+        Returns:
+            A tokenizer with that vocabulary.
+
+        Raises:
+            KerasBertError: When there are no texts, an entry is not a text, the texts have more characters than `vocabulary_size`, or
+                fugashi or the dictionary is not installed.
+
+        Example:
+            ```python
+            from kerasbert.text import JapaneseTokenizer
+            JapaneseTokenizer.train(["東京は晴れ", "京都は雨"], vocabulary_size=50).vocabulary_size
+            ```
+        """
+        settings: dict[str, Any] = {"subwords": subwords, "lowercase": lowercase, "dictionary": dictionary}
+        untrained, corpus = cls(SPECIAL_TOKENS, **settings), Corpus(texts)
+        words = Counter(chain.from_iterable(map(untrained._learned_units, corpus.pieces(None))))
+        corpus.check_words(words)
+        if subwords == "character":
+            return cls(learn_characters(words, vocabulary_size), **settings)
+        return cls(learn_wordpiece(words, vocabulary_size, min_frequency), **settings)
+
+    def _learned_units(self, text: str) -> Iterator[str]:
+        names = self._special_pattern
+        return (unit for unit, _ in self._surfaces(text) if not names.fullmatch(unit))
+
     @cached_property
     def _special_pattern(self) -> re.Pattern[str]:
         names = {*self.special_tokens().values(), *(token["content"] for token in self.added_tokens)}
@@ -104,16 +161,27 @@ class JapaneseTokenizer(Tokenizer):
         )
 
     def _batch_ids(self, texts: list[str]) -> list[list[int]]:
-        return self._unit_ids([list(self._units(text)) for text in texts])
+        return self._unit_ids([[unit for unit, _ in self._surfaces(text)] for text in texts])
 
     def _piece_ids(self, text: str) -> Iterator[list[int]]:
-        for units in _batches(self._units(text)):
-            yield from self._unit_ids([units])
+        for units in _batches(self._surfaces(text)):
+            yield from self._unit_ids([[unit for unit, _ in units]])
 
-    def _unit_ids(self, units_of_texts: list[_Units]) -> list[list[int]]:
-        surfaces = [[unit.surface for unit, _ in units] for units in units_of_texts]
-        encodings = self._engine.encode_batch_fast(surfaces, is_pretokenized=True, add_special_tokens=False)
+    def _unit_ids(self, units_of_texts: list[list[str]]) -> list[list[int]]:
+        encodings = self._engine.encode_batch_fast(units_of_texts, is_pretokenized=True, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
+
+    def _numbered(self, texts: list[str]) -> Sequence[Numbered]:
+        return by_chunk(texts, self._batch_numbered, lambda text: self._batch_numbered([text])[0])
+
+    def _batch_numbered(self, texts: list[str]) -> list[Numbered]:
+        units_of_texts = [list(self._surfaces(text)) for text in texts]
+        surfaces = [[unit for unit, _ in units] for units in units_of_texts]
+        encodings = self._engine.encode_batch(surfaces, is_pretokenized=True, add_special_tokens=False)
+        return [
+            _JapaneseTokens(encoding.ids, [units[index][1] for index in encoding.word_ids if index is not None])
+            for units, encoding in zip(units_of_texts, encodings, strict=True)
+        ]
 
     def _batch_segments(self, texts: list[str]) -> list[_JapaneseSegment]:
         units_of_texts = [list(self._units(text)) for text in texts]
@@ -122,10 +190,11 @@ class JapaneseTokenizer(Tokenizer):
         return [_align(units, encoding) for units, encoding in zip(units_of_texts, encodings, strict=True)]
 
     def _long_segment(self, text: str, limit: int) -> _JapaneseSegment:
-        segment = _JapaneseSegment([], [])
+        segment = _JapaneseSegment([], [], [])
         for units in _batches(self._units(text)):
             surfaces = [unit.surface for unit, _ in units]
             part = _align(units, self._engine.encode(surfaces, is_pretokenized=True, add_special_tokens=False))
+            segment.ids.extend(part.ids)
             segment.offsets.extend(part.offsets)
             segment.word_ids.extend(part.word_ids)
             if len(segment.offsets) >= limit:
@@ -133,29 +202,51 @@ class JapaneseTokenizer(Tokenizer):
         return segment
 
     def _units(self, text: str) -> Iterator[tuple[Word, int]]:
-        """Split a text into the parts that the engine looks up, special tokens in the text included."""
-        start = number = 0
-        for match in chain(self._special_pattern.finditer(text), (None,)):
-            for word in self._words(text[start : match.start() if match else None], start):
-                for part in self._parts(word):
-                    yield part, number
+        """Split a text into the parts that the engine looks up, special tokens in the text included, with the number of their word."""
+        number = 0
+        for start, section, is_token in self._sections(text):
+            if is_token:
+                yield Word(section, start), number
                 number += 1
-            if match:
-                yield Word(match.group(), match.start()), number
+                continue
+            for word in mecab_words(section, self.dictionary, start):
+                placed = word.lower() if self.lowercase else word
+                for span in self._part_spans(placed.surface):
+                    yield _slice(placed, *span), number
                 number += 1
-                start = match.end()
 
-    def _words(self, text: str, shift: int) -> Iterator[Word]:
-        words = mecab_words(text, self.dictionary, shift) if text else iter(())
-        return (word.lower() for word in words) if self.lowercase else words
+    def _surfaces(self, text: str) -> Iterator[tuple[str, int]]:
+        """Split a text into the parts of `_units` without their places, which take most of its time."""
+        number = 0
+        for _, section, is_token in self._sections(text):
+            if is_token:
+                yield section, number
+                number += 1
+                continue
+            for word in mecab_surfaces(section, self.dictionary):
+                surface = word.lower() if self.lowercase else word
+                for first, last in self._part_spans(surface):
+                    yield surface[first:last], number
+                number += 1
 
-    def _parts(self, word: Word) -> Iterable[Word]:
-        """Split a word into characters, or for WordPiece at white space, which MeCab rarely leaves in a word."""
+    def _sections(self, text: str) -> Iterator[tuple[int, str, bool]]:
+        """Yield the place of each section of a text, the section, and whether it is the name of a special or added token."""
+        start = 0
+        for match in self._special_pattern.finditer(text):
+            if match.start() > start:
+                yield start, text[start : match.start()], False
+            yield match.start(), match.group(), True
+            start = match.end()
+        if start < len(text):
+            yield start, text[start:], False
+
+    def _part_spans(self, surface: str) -> Iterable[tuple[int, int]]:
+        """Return the places of a word's characters, or for WordPiece of its parts between white space, which MeCab rarely leaves."""
         if self.subwords == "character":
-            return [_slice(word, place, place + 1) for place in range(len(word.surface))]
-        if not _WHITE_SPACE.search(word.surface):
-            return (word,)
-        return [_slice(word, *match.span()) for match in _NO_WHITE_SPACE.finditer(word.surface)]
+            return zip(range(len(surface)), range(1, len(surface) + 1), strict=True)
+        if not _WHITE_SPACE.search(surface):
+            return ((0, len(surface)),)
+        return [match.span() for match in _NO_WHITE_SPACE.finditer(surface)]
 
     def _file_settings(self) -> dict[str, Any]:
         return {
@@ -177,39 +268,6 @@ class JapaneseTokenizer(Tokenizer):
         }
 
 
-def japanese_from_folder(opened: TokenizerFolder) -> Tokenizer:
-    """Load the tokenizer of a folder whose `tokenizer_class` is `BertJapaneseTokenizer`.
-
-    The default word tokenizer of that class is "basic", which splits words as BERT does. The result is then a `WordPiece` that does not
-    split CJK ideographs. A folder that says nothing about words is noted, because published checkpoints need MeCab.
-
-    Raises:
-        KerasBertError: When a file is missing or damaged, or a setting is not supported. The message names the setting.
-    """
-    folder, config = opened.path, opened.config
-    words = config.get(WORD_TOKENIZER)
-    if words is None:
-        note_once(
-            f"note: {folder}: no {WORD_TOKENIZER} in {tokenizer_files.TOKENIZER_CONFIG}: words are split at spaces and punctuation, as in "
-            "transformers; most Japanese checkpoints need MeCab, so copy that file from the checkpoint"
-        )
-    elif words != "basic":
-        return JapaneseTokenizer._from_folder(opened, {})
-    if (subwords := config.get("subword_tokenizer_type", "wordpiece")) != "wordpiece":
-        raise KerasBertError(
-            f'expected subword_tokenizer_type "wordpiece" with the word tokenizer "basic" in {folder}, '
-            f"received {subwords!r}"
-        )
-    settings = _BasicWords._from_folder(opened, {"lowercase": False}).get_config()
-    return WordPiece.from_config({**settings, "strip_accents": None, "tokenize_chinese_chars": False})
-
-
-class _BasicWords(WordPiece):
-    """A WordPiece that is read from a folder of `BertJapaneseTokenizer`."""
-
-    config_keys = tokenizer_keys.JAPANESE
-
-
 def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
     if not isinstance(mecab, Mapping):
         raise KerasBertError(f"expected mecab_kwargs in {folder} as a JSON object, received {mecab!r}")
@@ -229,7 +287,7 @@ def _check_settings(folder: Path, config: Mapping, mecab: object) -> None:
             raise KerasBertError(f"expected {name} in {folder} to be one of {names}, received {received!r}")
 
 
-def _batches(units: Iterator[tuple[Word, int]]) -> Iterator[_Units]:
+def _batches(units: Iterator[UnitT]) -> Iterator[list[UnitT]]:
     """Yield the parts of a long text in batches for the engine."""
     while batch := list(islice(units, _BATCH)):
         yield batch
@@ -240,8 +298,8 @@ def _slice(word: Word, first: int, last: int) -> Word:
     return Word(word.surface[first:last], word.start + (first if places is None else 0), places)
 
 
-def _align(units: _Units, encoding: Segment) -> _JapaneseSegment:
+def _align(units: _Units, encoding: "Encoding") -> _JapaneseSegment:
     """Map the tokens of an encoding, whose words are units, to the original text and its words."""
     indices = [index for index in encoding.word_ids if index is not None]
     offsets = [units[index][0].span(*span) for index, span in zip(indices, encoding.offsets, strict=True)]
-    return _JapaneseSegment(offsets, [units[index][1] for index in indices])
+    return _JapaneseSegment(encoding.ids, [units[index][1] for index in indices], offsets)

@@ -31,9 +31,10 @@ _PUNCTUATION = ".,!?;:\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f"
 
 
 class PiecedSegment:
-    """The tokens of a text that was cut, 12 bytes for each; see `kerasbert.text.encoded.Segment`."""
+    """The tokens of a text that was cut, 16 bytes for each; see `kerasbert.text.encoded.Segment`."""
 
     def __init__(self) -> None:
+        self.ids = array("i")
         self._starts, self._ends, self._words = array("i"), array("i"), array("i")  # the word -1 stands for None
 
     def __len__(self) -> int:
@@ -49,8 +50,9 @@ class PiecedSegment:
         """The word of each token."""
         return [None if word < 0 else word for word in self._words]
 
-    def extend(self, offsets: Iterable[tuple[int, int]], word_ids: Iterable[int | None]) -> None:
+    def extend(self, ids: Iterable[int], offsets: Iterable[tuple[int, int]], word_ids: Iterable[int | None]) -> None:
         """Add the tokens of the next piece, whose words are numbered from 0 on."""
+        self.ids.extend(ids)
         first = 1 + max(self._words[-1:], default=-1)
         for start, end in offsets:
             self._starts.append(start)

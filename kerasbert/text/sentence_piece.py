@@ -3,14 +3,15 @@
 import base64
 import binascii
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files, tokenizer_keys
+from kerasbert.text.corpus import SAMPLED, Corpus, sample
 from kerasbert.text.letter_case import check_letter_case, choose_letter_case
 from kerasbert.text.sentencepiece_model import read_model
-from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.vocabulary import VocabularySettings, check_not_a_path
@@ -19,6 +20,8 @@ from kerasbert.text.vocabulary_learning import learn_sentencepiece
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
     from tokenizers.normalizers import Normalizer
+
+_SPACES = re.compile(r"(?= )")  # places at which a long text may be cut
 
 
 class SentencePiece(Tokenizer):
@@ -115,8 +118,11 @@ class SentencePiece(Tokenizer):
     ) -> Self:
         """Learn a unigram model from texts. Training is deterministic.
 
+        SentencePiece holds its texts in memory. Of more than 50 million characters, texts of that many are drawn, each with the same
+        chance, and the others are not kept.
+
         Args:
-            texts: The texts.
+            texts: The texts, of any iterable. It is read once.
             vocabulary_size: The maximum number of pieces, the five special ones included.
             lowercase: Lowercase the texts, in training and when encoding.
             keep_accents: Keep accents, in training and when encoding.
@@ -128,9 +134,10 @@ class SentencePiece(Tokenizer):
             KerasBertError: When the texts contain no word, an entry is not a text, or the texts have more characters than
                 `vocabulary_size`.
         """
-        normalizer = _build_normalizer(lowercase, keep_accents, b"")
-        normalized = [normalizer.normalize_str(text) for text in as_strings(texts)]
-        return cls(learn_sentencepiece(normalized, vocabulary_size), lowercase=lowercase, keep_accents=keep_accents)
+        normalizer, corpus = _build_normalizer(lowercase, keep_accents, b""), Corpus(texts)
+        drawn = sample(map(normalizer.normalize_str, corpus.pieces(_SPACES)), SAMPLED)
+        corpus.check_words(any(map(str.strip, drawn)))  # a normalizer may remove all characters
+        return cls(learn_sentencepiece(drawn, vocabulary_size), lowercase=lowercase, keep_accents=keep_accents)
 
     def _build_engine(self) -> "Engine":
         import tokenizers

@@ -1,6 +1,6 @@
-"""Conversion of the texts that users pass (lists, tuples, arrays, bytes) to a list of strings."""
+"""Conversion of the texts that users pass (lists, tuples, arrays, bytes, generators) to strings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kerasbert.arguments import is_single
 from kerasbert.errors import KerasBertError
@@ -20,6 +20,22 @@ def as_strings(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
         KerasBertError: When a single string is passed, an array has more than one dimension, or an entry is not valid text. The message
             names the entry.
     """
+    return list(each_string(values, name))
+
+
+def each_string(values: Iterable[str | bytes], name: str = "texts") -> Iterator[str]:
+    """Convert texts to `str` as `as_strings` does, one at a time; the iterable itself is checked at once.
+
+    Args:
+        values: A list, tuple, one-dimensional array or other iterable of strings, such as a generator.
+        name: The noun for the texts in an error.
+
+    Returns:
+        An iterator over the texts.
+
+    Raises:
+        KerasBertError: As `as_strings`; for an entry when the iterator comes to it.
+    """
     if is_single(values) or not isinstance(values, Iterable):
         raise KerasBertError(
             f"expected {name} as a list of strings, received {type(values).__name__}; put a single text into a list"
@@ -27,7 +43,7 @@ def as_strings(values: Iterable[str | bytes], name: str = "texts") -> list[str]:
     if getattr(values, "ndim", 1) != 1:
         shape = tuple(getattr(values, "shape", ()))
         raise KerasBertError(f"expected {name} with one dimension, received an array of shape {shape}")
-    return [_as_string(value, row, name) for row, value in enumerate(values)]
+    return (_as_string(value, row, name) for row, value in enumerate(values))
 
 
 def _as_string(value: object, row: int, name: str) -> str:

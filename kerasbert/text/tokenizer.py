@@ -6,34 +6,31 @@ those of that tokenizer. Special tokens and truncation are applied here (see `ke
 
 import inspect
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from itertools import chain, islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.known_keys import KnownKeys
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import AddedTokens, merge_added_tokens, read_added_tokens
 from kerasbert.text.config_check import check_config
-from kerasbert.text.encoded import Encoded, Segment, Template
-from kerasbert.text.engine_errors import engine_errors
-from kerasbert.text.long_texts import PIECE, PiecedSegment, by_chunk, growing_batches, pieces, word_ends
+from kerasbert.text.encoded import Encoded, Numbered, Segment, Template
+from kerasbert.text.engine_tokens import EngineTokens
+from kerasbert.text.long_texts import PIECE
+from kerasbert.text.segmenters import joined_words, words_by
 from kerasbert.text.strings import as_strings
 from kerasbert.text.tokenizer_files import SettingFile, TokenizerFolder
 from kerasbert.text.tokenizer_keys import check_settings_files
-from kerasbert.text.truncation import text_budget, truncated_lengths
-from kerasbert.text.vocabulary import Vocabulary
+from kerasbert.text.truncation import WHOLE, text_budget, truncated_lengths
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer as Engine
-
+_TEXTS = 1024  # whose tokens are converted to arrays at once
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-class Tokenizer(Vocabulary):
+class Tokenizer(EngineTokens):
     """The base of all tokenizers. A subclass builds the engine, and defines its settings and files.
 
     Args:
@@ -69,9 +66,6 @@ class Tokenizer(Vocabulary):
     hub_class: ClassVar[str]  # `tokenizer_class` of tokenizer_config.json
     config_keys: ClassVar[KnownKeys]  # of tokenizer_config.json
     template: ClassVar[Template] = Template()
-    word_spaces: str = " "  # the characters that end a word wherever they stand between two letters
-    splits_punctuation: bool = False  # whether each punctuation character is a word of its own, see `word_ends`
-    splits_ideographs: bool = False  # whether each ideograph is
 
     @classmethod
     def from_folder(cls, path: str | os.PathLike) -> Self:
@@ -224,99 +218,71 @@ class Tokenizer(Vocabulary):
             boundaries.append(boundary)
         return Encoded(input_ids, boundaries, truncated, self.template, segments)
 
+    def token_ids(self, texts: Iterable[str]) -> list[np.ndarray]:
+        """Convert whole texts to token ids alone: no special tokens around them, no truncation, nothing else kept.
+
+        Args:
+            texts: A list, tuple or one-dimensional array of strings. Bytes are decoded as UTF-8.
+
+        Returns:
+            The token ids of each text, int32 `(tokens,)`.
+
+        Raises:
+            KerasBertError: When an entry is not a text.
+
+        Example:
+            ```python
+            task.tokenizer.token_ids(["wake me at six"])[0].dtype  # dtype('int32')
+            ```
+        """
+        rows: list[np.ndarray] = []
+        for part in _parts(as_strings(texts)):
+            rows += [np.array(ids, np.int32) for ids in self._token_ids(part, WHOLE)]
+        return rows
+
+    def token_words(
+        self, texts: Iterable[str], words: str | Callable[[str], Iterable[str]] | None = None
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Convert whole texts to token ids, with the number of the word that each token belongs to.
+
+        Args:
+            texts: A list, tuple or one-dimensional array of strings. Bytes are decoded as UTF-8.
+            words: What finds words. None: the tokenizer, see `Encoded.word_ids`. "jieba": Chinese words by jieba, of the extra
+                `kerasbert[chinese]`. "spaces": words are separated by white space in the texts. Or a function that returns the words of
+                a text in their order; it may leave characters out. A word of the tokenizer is never divided.
+
+        Returns:
+            The token ids of each text, as of `token_ids`, and their word numbers, int32 `(tokens,)`. Numbers increase along a text.
+
+        Raises:
+            KerasBertError: When an entry is not a text, `words` is unknown or its package is not installed, or a function returns
+                something else than words of the text.
+
+        Example:
+            ```python
+            ids, words = task.tokenizer.token_words(["wake me at six"])
+            ids[0].shape == words[0].shape  # True
+            ```
+        """
+        bounds_of = None if words is None else words_by(words)
+        ids: list[np.ndarray] = []
+        numbers: list[np.ndarray] = []
+        for part in _parts(as_strings(texts)):
+            if bounds_of is None:
+                rows: Sequence[Numbered] = self._numbered(part)
+                numbers += [joined_words(row.word_ids) for row in rows]
+            else:
+                rows = segments = self._segments(part, WHOLE)
+                for text, segment in zip(part, segments, strict=True):
+                    numbers.append(joined_words(segment.word_ids, segment.offsets, bounds_of(text)))
+            ids += [np.array(row.ids, np.int32) for row in rows]
+        return ids, numbers
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.vocabulary_size} tokens)"
 
     def __reduce__(self) -> tuple:
         return type(self).from_config, (self.get_config(),)
-
-    @cached_property
-    def _engine(self) -> "Engine":
-        """The `tokenizers.Tokenizer`. It adds no special tokens around a text."""
-        from tokenizers import AddedToken
-
-        with engine_errors():
-            engine = self._build_engine()
-        # As in Hugging Face, a special token's name inside a text is that token, for example "[MASK]" in a cloze.
-        fields: dict[str, dict[str, Any]] = {token: {"normalized": False} for token in self.special_tokens().values()}
-        if self.mask_takes_space:
-            fields[self.mask_token] = {"normalized": False, "lstrip": True}
-        fields |= {token["content"]: {"normalized": False, **token} for token in self.added_tokens}
-        for token in fields.values():
-            token.pop("content", None)
-        with engine_errors():
-            ordered = sorted(fields, key=lambda token: self._ids[token])
-            engine.add_special_tokens([AddedToken(token, **fields[token]) for token in ordered])
-        return engine
-
-    @cached_property
-    def _word_ends(self) -> re.Pattern[str] | None:
-        """The places at which a long text may be cut."""
-        return word_ends(
-            self._found_tokens(),
-            self.word_spaces,
-            splits_punctuation=self.splits_punctuation,
-            splits_ideographs=self.splits_ideographs,
-        )
-
-    def _found_tokens(self) -> list[str]:
-        """Return the tokens that are found in a text, as they are and normalized. One that takes the space behind it has it."""
-        normalizer, found = self._engine.normalizer, list(self.special_tokens().values())
-        for token in self.added_tokens:
-            found.append(token["content"] + (" " if token.get("rstrip") else ""))
-            if token.get("normalized") and normalizer is not None:
-                found.append(normalizer.normalize_str(token["content"]))
-        return found
-
-    def _token_ids(self, texts: list[str], limit: int) -> list[list[int]]:
-        """Return the token ids of each text. A text with more than `limit` tokens may lack some behind them."""
-        return by_chunk(
-            texts,
-            self._batch_ids,
-            lambda text: list(islice(chain.from_iterable(self._piece_ids(text)), limit + 1)),
-        )
-
-    def _batch_ids(self, texts: list[str]) -> list[list[int]]:
-        engine = self._engine
-        with engine_errors():
-            encodings = engine.encode_batch_fast(texts, add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
-
-    def _piece_ids(self, text: str) -> Iterator[list[int]]:
-        """Yield the token ids of the pieces of a long text."""
-        for batch in growing_batches(pieces(text, self._word_ends)):
-            yield from self._batch_ids([piece for _, piece in batch])
-
-    def _count(self, text: str) -> int:
-        """Return the number of tokens of a text."""
-        return sum(map(len, self._piece_ids(text)))
-
-    def _segments(self, texts: list[str], limit: int) -> Sequence[Segment]:
-        """Return the tokens of each text without special tokens around it, at least the first `limit` ones."""
-        return by_chunk(texts, self._batch_segments, lambda text: self._long_segment(text, limit))
-
-    def _batch_segments(self, texts: list[str]) -> Sequence[Segment]:
-        engine = self._engine
-        with engine_errors():
-            return engine.encode_batch(texts, add_special_tokens=False)
-
-    def _long_segment(self, text: str, limit: int) -> Segment:
-        pieced = PiecedSegment()
-        for batch in growing_batches(pieces(text, self._word_ends)):
-            segments = self._batch_segments([piece for _, piece in batch])
-            for (start, _), segment in zip(batch, segments, strict=True):
-                pieced.extend(self._shifted(segment.offsets, start), segment.word_ids)
-            if len(pieced) >= limit:
-                break
-        return pieced
-
-    def _shifted(self, offsets: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:
-        """Return the offsets of a piece in its text."""
-        return [(first + start, end + start) for first, end in offsets]
-
-    def _build_engine(self) -> "Engine":
-        """Build a `tokenizers.Tokenizer` without special tokens."""
-        raise NotImplementedError
 
     def _settings(self) -> dict[str, Any]:
         """Return the settings of this kind under the names of the constructor's arguments, as JSON-compatible values."""
@@ -336,3 +302,8 @@ class Tokenizer(Vocabulary):
     def _read_files(cls, folder: TokenizerFolder) -> dict[str, Any]:
         """Read the arguments of `from_config` that the vocabulary files hold."""
         return {name: file.read(folder.path / file.name) for name, file in cls.files.items()}
+
+
+def _parts(texts: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(texts), _TEXTS):
+        yield texts[start : start + _TEXTS]

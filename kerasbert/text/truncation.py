@@ -7,6 +7,7 @@ builds every piece that was cut off: for two long texts all combinations of them
 from kerasbert.arguments import check_choice
 from kerasbert.errors import KerasBertError
 
+WHOLE = 1 << 30  # more tokens than any text has: a `max_length` that truncates nothing
 TRUNCATIONS = ("longest_first", "only_first", "only_second")
 
 

@@ -1,7 +1,8 @@
-"""Deterministic training of vocabularies."""
+"""Deterministic training of vocabularies from counted words, sampled sentences and streamed texts."""
 
 import io
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
@@ -11,15 +12,35 @@ if TYPE_CHECKING:
 
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 ALBERT_CONTROLS = ("[CLS]", "[SEP]", "[MASK]")
-_MAX_ALPHABET = 1000  # rarer characters become [UNK], as in Hugging Face's BertWordPieceTokenizer
+ROBERTA_TOKENS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # ids 0 to 3 are those of the published checkpoints
+# Rarer characters become [UNK]: those behind the most frequent 1,000, as in Hugging Face's BertWordPieceTokenizer. Chinese and Japanese
+# have more, and keep those that make up this share of the text, as SentencePiece's `character_coverage` does.
+_ALPHABET, _COVERAGE = 1000, 0.9995
+_REPEATED = 10_000  # words of one text for the trainer
 
 
-def learn_vocabulary(engine: "Engine", texts: list[str], vocabulary_size: int, min_frequency: int) -> list[str]:
+def counted_words(engine: "Engine", texts: Iterable[str]) -> Counter[str]:
+    """Count the words that a tokenizer looks up.
+
+    Args:
+        engine: A `tokenizers.Tokenizer` with a normalizer and a pre-tokenizer that splits at white space.
+        texts: The texts. None is kept.
+    """
+    chunks: Counter[str] = Counter()
+    for text in texts:
+        chunks.update(engine.normalizer.normalize_str(text).split())
+    words: Counter[str] = Counter()
+    for chunk, count in chunks.items():
+        for word, _ in engine.pre_tokenizer.pre_tokenize_str(chunk):
+            words[word] += count
+    return words
+
+
+def learn_wordpiece(words: Counter[str], vocabulary_size: int, min_frequency: int) -> list[str]:
     """Learn a WordPiece vocabulary: special tokens, characters, then merges, the most frequent first.
 
     Args:
-        engine: A `tokenizers.Tokenizer` with a normalizer and a pre-tokenizer. Its model is replaced.
-        texts: The training texts.
+        words: The number of occurrences of each word. None contains white space.
         vocabulary_size: The maximum number of tokens.
         min_frequency: The minimum number of occurrences of a token.
 
@@ -27,20 +48,16 @@ def learn_vocabulary(engine: "Engine", texts: list[str], vocabulary_size: int, m
         The tokens in the order of their ids.
 
     Raises:
-        KerasBertError: When the texts contain no word, or `vocabulary_size` is below the number of special tokens and characters.
+        KerasBertError: When `vocabulary_size` is below the number of special tokens and characters.
     """
-    from tokenizers import trainers
+    import tokenizers
+    from tokenizers import models, pre_tokenizers, trainers
 
     # All characters are passed as special tokens. Otherwise the trainer numbers them in the order of a hash table. That number breaks
     # ties between equally frequent merges, so each run would learn another vocabulary.
-    first = [*SPECIAL_TOKENS, *_alphabet(engine, texts)]
-    if len(first) == len(SPECIAL_TOKENS):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without any word")
-    if len(first) > vocabulary_size:
-        raise KerasBertError(
-            f"expected vocabulary_size of at least {len(first)}, the special tokens and the characters of these texts, "
-            f"received {vocabulary_size}"
-        )
+    alphabet, inside = frequent_characters(words), {character for word in words for character in word[1:]}
+    first = [*SPECIAL_TOKENS, *alphabet, *(f"##{character}" for character in alphabet if character in inside)]
+    check_size(vocabulary_size, len(first))
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary_size,
         min_frequency=min_frequency,
@@ -49,28 +66,112 @@ def learn_vocabulary(engine: "Engine", texts: list[str], vocabulary_size: int, m
         continuing_subword_prefix="##",
         show_progress=False,
     )
-    engine.train_from_iterator(texts, trainer)
+    engine = tokenizers.Tokenizer(models.WordPiece(unk_token=SPECIAL_TOKENS[1]))
+    engine.pre_tokenizer = pre_tokenizers.CharDelimiterSplit(" ")
+    engine.train_from_iterator(_repeated(words), trainer)
     ids = engine.get_vocab()
     return sorted(ids, key=lambda token: ids[token])
+
+
+def learn_characters(words: Counter[str], vocabulary_size: int) -> list[str]:
+    """Return a vocabulary of special tokens and characters.
+
+    Args:
+        words: The number of occurrences of each word.
+        vocabulary_size: The maximum number of tokens.
+
+    Raises:
+        KerasBertError: When `vocabulary_size` is below the number of special tokens and characters.
+    """
+    vocabulary = [*SPECIAL_TOKENS, *frequent_characters(words)]
+    check_size(vocabulary_size, len(vocabulary))
+    return vocabulary
+
+
+def frequent_characters(words: Counter[str]) -> list[str]:
+    """Return the most frequent characters of words: 1,000, or the more that make up 99.95 % of the text; sorted.
+
+    Args:
+        words: The number of occurrences of each word.
+    """
+    counts: Counter[str] = Counter()
+    for word, count in words.items():
+        for character in word:
+            counts[character] += count
+    left, total = counts.total(), counts.total()
+    kept = []
+    for character in sorted(counts, key=lambda character: (-counts[character], character)):
+        if len(kept) >= _ALPHABET and left <= (1 - _COVERAGE) * total:
+            break
+        kept.append(character)
+        left -= counts[character]
+    return sorted(kept)
+
+
+def check_size(vocabulary_size: int, least: int) -> None:
+    """Check the size of a vocabulary.
+
+    Raises:
+        KerasBertError: When it is below the number of special tokens and characters.
+    """
+    if least > vocabulary_size:
+        raise KerasBertError(
+            f"expected vocabulary_size of at least {least}, the special tokens and the characters of these texts, "
+            f"received {vocabulary_size}"
+        )
+
+
+def learn_byte_pairs(
+    engine: "Engine", texts: Iterable[str], vocabulary_size: int, min_frequency: int
+) -> tuple[list[str], list[str]]:
+    """Learn byte-level pairs with RoBERTa's special tokens: `<s>`, `<pad>`, `</s>`, `<unk>`, `<mask>` as ids 0 to 4, then the bytes.
+
+    Args:
+        engine: A `tokenizers.Tokenizer` with the pre-tokenizer. Its model is replaced.
+        texts: The texts. None is kept: the trainer counts words.
+        vocabulary_size: The maximum number of tokens.
+        min_frequency: The minimum number of occurrences of a pair.
+
+    Returns:
+        The tokens in the order of their ids, and the merges in the order of their ranks, "left right" each.
+
+    Raises:
+        KerasBertError: When `vocabulary_size` is below the number of special tokens and bytes.
+    """
+    import json
+
+    from tokenizers import pre_tokenizers, trainers
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    check_size(vocabulary_size, len(ROBERTA_TOKENS) + len(alphabet))
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary_size,
+        min_frequency=min_frequency,
+        special_tokens=list(ROBERTA_TOKENS),
+        initial_alphabet=alphabet,
+        show_progress=False,
+    )
+    engine.train_from_iterator(texts, trainer)
+    model = json.loads(engine.to_str())["model"]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
+    return sorted(model["vocab"], key=model["vocab"].__getitem__), merges
 
 
 def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     """Learn a SentencePiece unigram model with ALBERT's special pieces: `<pad>`, `<unk>`, `[CLS]`, `[SEP]`, `[MASK]` as ids 0 to 4.
 
     Args:
-        texts: The training texts, already normalized.
+        texts: The training texts, already normalized, one of them with a word.
         vocabulary_size: The maximum number of pieces.
 
     Returns:
         The content of the model file.
 
     Raises:
-        KerasBertError: When the texts contain no word, or `vocabulary_size` is below the number of special pieces and characters.
+        KerasBertError: When `vocabulary_size` is below the number of special pieces and characters.
     """
     from sentencepiece import SentencePieceTrainer
 
-    if not any(map(str.strip, texts)):
-        raise KerasBertError(f"expected texts to learn a vocabulary from, received {len(texts)} texts without any word")
     model = io.BytesIO()
     try:
         SentencePieceTrainer.train(
@@ -98,13 +199,8 @@ def learn_sentencepiece(texts: list[str], vocabulary_size: int) -> bytes:
     return model.getvalue()
 
 
-def _alphabet(engine: "Engine", texts: list[str]) -> list[str]:
-    """Return all characters, and as continuations those that occur inside a word."""
-    everywhere: Counter[str] = Counter()
-    inside: Counter[str] = Counter()
-    for text in texts:
-        for word, _ in engine.pre_tokenizer.pre_tokenize_str(engine.normalizer.normalize_str(text)):
-            everywhere.update(word)
-            inside.update(word[1:])
-    alphabet = sorted(sorted(everywhere, key=lambda character: (-everywhere[character], character))[:_MAX_ALPHABET])
-    return alphabet + [f"##{character}" for character in alphabet if character in inside]
+def _repeated(words: Counter[str]) -> Iterator[str]:
+    """Yield texts in which each word occurs as often as it was counted: the trainer takes no counts."""
+    for word, count in words.items():
+        for start in range(0, count, _REPEATED):
+            yield f"{word} " * min(_REPEATED, count - start)

@@ -312,9 +312,15 @@ def test_training():
 def test_training_drops_rare_pieces():
     assert "ab" in WordPiece.train(["ab ab"], vocabulary_size=40).vocabulary
     assert "ab" not in WordPiece.train(["ab ab"], vocabulary_size=40, min_frequency=3).vocabulary
-    ideographs = [chr(0x4E00 + number) for number in range(1100)]
-    vocabulary = WordPiece.train([" ".join(ideographs), ideographs[-1]], vocabulary_size=3000).vocabulary
-    assert sorted(vocabulary[5:]) == [*ideographs[:999], ideographs[-1]]
+
+
+@pytest.mark.parametrize("kept", [1000, 1200])
+def test_training_keeps_the_characters_that_make_up_the_text(kept):
+    """The most frequent 1,000, or more where these are less than 99.95 % of the text, as in Chinese."""
+    ideographs = [chr(0x4E00 + number) for number in range(1300)]
+    text = "".join(ideographs[:kept]) * 800 + "".join(ideographs[kept:])
+    vocabulary = WordPiece.train([text], vocabulary_size=3000).vocabulary
+    assert sorted(vocabulary[5:]) == ideographs[:kept]
 
 
 def test_training_is_deterministic():
