@@ -37,6 +37,7 @@ class Target:
         can_split_k: Whether `--split-k` applies.
         squares_by_itself: Whether an operator may read one tensor twice, as the norms of integer-only files do.
         takes_texts: Whether a file may tokenize texts itself, by operators of tensorflow-text.
+        runs_loops: Whether it runs graphs with loops, as those of a BiLSTM.
         has_clients: Whether MediaPipe Tasks and the Task Library run its files.
         refused_recipes: Recipes that the target cannot run, with the reason.
     """
@@ -51,6 +52,7 @@ class Target:
     can_split_k: bool = False
     squares_by_itself: bool = True
     takes_texts: bool = False
+    runs_loops: bool = False
     has_clients: bool = False
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
@@ -84,6 +86,18 @@ class Target:
                 f"expected --target {names} for --split-k, received {self.name!r}; leave --split-k out"
             )
 
+    def check_loops(self, architecture: str) -> None:
+        """Check that the target can run the file of an architecture with a loop.
+
+        Raises:
+            KerasBertError: when it cannot.
+        """
+        if not self.runs_loops:
+            names = " or ".join(repr(each.name) for each in TARGETS.values() if each.runs_loops)
+            raise KerasBertError(
+                f"expected the target {names} for a {architecture}, whose graph has a loop, received {self.name!r}; convert for {names}"
+            )
+
     def check_recipe(self, name: str) -> None:
         """Check that the target can run files of a recipe.
 
@@ -108,6 +122,7 @@ TARGETS = {
             resizable=LoweringOptions(positions="gather", scaled_query=True, half_range=True),
             default_recipe="dynamic_wi8_afp32",
             takes_texts=True,
+            runs_loops=True,
             has_clients=True,
         ),
         Target(

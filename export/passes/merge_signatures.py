@@ -2,15 +2,19 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from kerasbert.export.tflite.model import Model
 
+_LOOP = {"condSubgraphIndex", "bodySubgraphIndex"}  # of a WHILE
+_NONE = SimpleNamespace()
+
 
 def merge_signatures(models: Mapping[str, Model]) -> Model:
-    """Merge models with one subgraph and one signature each.
+    """Merge models with one signature each, on their first subgraph. Further subgraphs are those of loops.
 
     The graphs stay as they are, so each signature computes what its own file did. Constants of equal bytes share a buffer. Each further
     length adds its operators and its rows of the position table.
@@ -27,16 +31,18 @@ def merge_signatures(models: Mapping[str, Model]) -> Model:
     buffers.index(first.buffers[0])  # by convention the first buffer is the empty one
     graphs, signatures = [], []
     for name, model in models.items():
-        (graph,), (signature,) = model.subgraphs, model.signatureDefs
-        for tensor in graph.tensors:
+        (signature,) = model.signatureDefs
+        for tensor in (tensor for graph in model.subgraphs for tensor in graph.tensors):
             tensor.buffer = buffers.index(model.buffers[tensor.buffer])
             if tensor.quantization is not None:
                 tensor.quantization = quantizations.items[quantizations.index(tensor.quantization)]
-        for operator in graph.operators:
+        for operator in (operator for graph in model.subgraphs for operator in graph.operators):
             operator.opcodeIndex = codes.index(model.operatorCodes[operator.opcodeIndex])
-        graph.name = signature.signatureKey = name
+            for subgraph in _LOOP & vars(operator.builtinOptions or _NONE).keys():
+                setattr(operator.builtinOptions, subgraph, getattr(operator.builtinOptions, subgraph) + len(graphs))
+        model.subgraphs[0].name = signature.signatureKey = name
         signature.subgraphIndex = len(graphs)
-        graphs.append(graph)
+        graphs += model.subgraphs
         signatures.append(signature)
     for entry in first.metadata or ():
         entry.buffer = buffers.index(first.buffers[entry.buffer])

@@ -16,7 +16,7 @@ from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
 from kerasbert.export.passes.recipes import Recipe
-from kerasbert.export.tflite.graph_editor import GraphEditor, Operator
+from kerasbert.export.tflite.graph_editor import GraphEditor, Operator, graphs_of
 from kerasbert.export.tflite.model import Model, decode, encode
 
 Ranges: TypeAlias = dict[str, Any]  # `min` and `max` of tensors by name, arrays of the tensor's rank
@@ -40,10 +40,10 @@ def quantize(model: Model, context: PassContext) -> None:
     from ai_edge_quantizer.recipe_manager import RecipeManager
 
     _set_table_rank(model, 2)
-    graph, manager = GraphEditor(model), RecipeManager()
-    ranges = _configure_tables(graph, manager, context.tables)
+    graphs, manager = graphs_of(model), RecipeManager()
+    ranges = _configure_tables(graphs[0], manager, context.tables)
     tied = {digest(table) for table in context.tables}
-    for operator, plan in match_plans(graph, context.plans, context.keeps_float):
+    for graph, operator, plan in match_plans(graphs, context.plans, context.keeps_float):
         if plan.kernel not in tied:  # a tied kernel shares the buffer of its table, see `tie_embeddings`
             ranges |= _configure_dense(graph, manager, operator, plan, context.recipe, context.per_channel)
     _rewrite(model, manager, ranges)
@@ -141,9 +141,9 @@ def _is_same_table(table: np.ndarray, values: np.ndarray) -> bool:
 
 
 def match_plans(
-    graph: GraphEditor, plans: Sequence[DensePlan], keeps_float: bool = False
-) -> Iterator[tuple[Operator, DensePlan]]:
-    """Yield each FULLY_CONNECTED of the graph with its plan, matched by the kernel's contents. Equal kernels match in graph order.
+    graphs: Sequence[GraphEditor], plans: Sequence[DensePlan], keeps_float: bool = False
+) -> Iterator[tuple[GraphEditor, Operator, DensePlan]]:
+    """Yield each FULLY_CONNECTED with its graph and its plan, matched by the kernel's contents. Equal kernels match in graph order.
 
     With `keeps_float` an operator without plan is left out.
 
@@ -153,7 +153,7 @@ def match_plans(
     open_plans = defaultdict(list)
     for plan in plans:
         open_plans[plan.kernel].append(plan)
-    for operator in graph.operators("FULLY_CONNECTED"):
+    for graph, operator in ((graph, each) for graph in graphs for each in graph.operators("FULLY_CONNECTED")):
         kernel = graph.constant(operator.inputs[1])
         candidates = open_plans.get(digest(kernel))
         if not candidates and keeps_float:
@@ -163,7 +163,7 @@ def match_plans(
                 f"expected only Dense layers of the model in the graph, received another with a kernel of shape {kernel.shape}; "
                 "report this as a bug"
             )
-        yield operator, candidates.pop(0)
+        yield graph, operator, candidates.pop(0)
     if missing := [plan.path for candidates in open_plans.values() for plan in candidates]:
         raise KerasBertError(
             f"expected every Dense layer of the model in the graph, received one without {len(missing)} of them: "

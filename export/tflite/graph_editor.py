@@ -292,3 +292,8 @@ class GraphEditor:
             if max(code.builtinCode, code.deprecatedBuiltinCode) == builtin and code.version >= version:
                 return number
         return add_code(self.model, builtin, version)
+
+
+def graphs_of(model: Model) -> list[GraphEditor]:
+    """Return every graph of a model: the first one, and those of its loops."""
+    return [GraphEditor(model, index) for index in range(len(model.subgraphs))]

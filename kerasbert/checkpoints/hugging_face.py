@@ -36,7 +36,8 @@ _LABEL_NUMBER = re.compile("[0-9]{1,9}")
 _MAX_CONFIG_BYTES = 10_000_000
 _SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 _SIZES_BY_MODEL_TYPE = {
-    "distilbert": ("vocab_size", "dim", "n_layers", "n_heads", "hidden_dim")
+    "distilbert": ("vocab_size", "dim", "n_layers", "n_heads", "hidden_dim"),
+    "bilstm": ("vocab_size", "hidden_size", "num_hidden_layers"),
 }  # in the order of _SIZES
 _REPETITIONS = ("num_hidden_layers", "n_layers", "num_hidden_groups", "inner_group_num", "num_feedforward_networks")
 _OPTIONAL_SIZES = (  # encoders have defaults for absent and null ones
@@ -272,7 +273,8 @@ def _check_sizes(path: Path, config: dict[str, Any]) -> None:
 
 def _check_memory(path: Path, config: dict[str, Any], sizes: list[int]) -> None:
     """Estimate the weights' size to an order of magnitude: embeddings, and attention and feed-forward of each block."""
-    vocabulary, hidden, layers, _, intermediate = sizes
+    vocabulary, hidden, layers, *others = sizes
+    intermediate = others[-1] if others else hidden  # an LSTM has no feed-forward network
     embeddings = vocabulary + (config.get("max_position_embeddings") or 0)
     if config["model_type"] == "albert":
         layers = (config.get("num_hidden_groups") or 1) * (config.get("inner_group_num") or 1)

@@ -58,6 +58,7 @@ BERT_HEADS = {
         Entry(BIAS, "projection.bias", optional=True),  # by the module's config
     ],
 }
+_LABEL_HEADS = ("classifier", "choice_classifier", "token_classifier", "projection")
 HEAD_NAMES = {
     "classifier": "classifier",
     "choice_classifier": "classifier",
@@ -168,6 +169,16 @@ def _mobilebert(config: Any) -> list[Entry]:
     return [*entries, *_layers(config, lambda i: _mobilebert_layer(config, i))]
 
 
+def _bilstm(config: Any) -> list[Entry]:
+    entries = [Entry("embeddings.word_embeddings.weight", "embeddings.word.table")]
+    for i in range(config.num_hidden_layers):
+        for name in ("forward", "backward"):
+            source, target = f"lstm.layer.{i}.{name}", f"layers.{i}.{name}"
+            entries += dense_entries(f"{source}.input", f"{target}.projection")
+            entries.append(Entry(f"{source}.recurrent.weight", f"{target}.recurrent.kernel", transpose=True))
+    return entries
+
+
 @dataclass(frozen=True)
 class Architecture:
     """Tensor names of one architecture.
@@ -241,6 +252,9 @@ ARCHITECTURES = {
             "masked_lm": masked_lm_entries("lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight"),
         },
         head_poolers={"classifier": "classifier.dense"},
+    ),
+    "bilstm": Architecture(
+        "bilstm.", _bilstm, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}, pooler="hidden.dense"
     ),
 }  # fmt: skip
 

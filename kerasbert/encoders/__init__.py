@@ -3,6 +3,7 @@
 from kerasbert.encoders.albert import AlbertConfig, AlbertEncoder
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.bert import BertConfig, BertEncoder
+from kerasbert.encoders.bilstm import BiLstmConfig, BiLstmEncoder
 from kerasbert.encoders.distilbert import DistilBertConfig, DistilBertEncoder
 from kerasbert.encoders.electra import ElectraConfig, ElectraEncoder
 from kerasbert.encoders.mobilebert import MobileBertConfig, MobileBertEncoder
@@ -19,6 +20,7 @@ ENCODERS: dict[str, type[Encoder]] = {
         DistilBertEncoder,
         ElectraEncoder,
         RobertaEncoder,
+        BiLstmEncoder,
     )
 }
 
@@ -29,6 +31,8 @@ __all__ = [
     "AlbertEncoder",
     "BertConfig",
     "BertEncoder",
+    "BiLstmConfig",
+    "BiLstmEncoder",
     "DistilBertConfig",
     "DistilBertEncoder",
     "ElectraConfig",

@@ -59,6 +59,7 @@ class Encoder(keras.layers.Layer):
         block_class: The block: (B, S, H), bias (B, 1, 1, S) -> (B, S, H), attention probabilities (B, N, S, S).
         pooler_activation: The activation of the pooler.
         pooler_is_trained: Whether the pooler has weights. Otherwise `pooled` is the vector of the first token.
+        is_transformer: Whether the blocks have attention, which pruning, adapters and some objectives of distillation need.
 
     Raises:
         KerasBertError: When `adapters` is below 1 or `cut` does not fit the config.
@@ -77,6 +78,7 @@ class Encoder(keras.layers.Layer):
     block_class: Any = TransformerBlock
     pooler_activation = staticmethod(tf.tanh)
     pooler_is_trained = True
+    is_transformer = True
     layer_mix: keras.layers.Layer | None
     sequence_source: tuple
 

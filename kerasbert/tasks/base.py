@@ -248,6 +248,8 @@ class Task(InferenceModel, KerasTask):
     @property
     def float_parts(self) -> str | None:
         """A description of the parts of `serve` without an integer form; None if an integer-only model can compute everything."""
+        if not self.encoder.is_transformer:
+            return "the loop of a BiLSTM"
         return None if self.head_name is None else f"the head {self.head_name!r}"
 
     # -- settings -------------------------------------------------------------------------------------------------------------------------

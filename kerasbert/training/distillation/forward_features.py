@@ -69,7 +69,7 @@ def forward_features(
         result,
         tuple(map(_float, hidden_states)),
         tuple(map(_float, attentions)),
-        tuple(tuple(map(_float, layer)) for layer in tensors["attention"]),
+        tuple(tuple(map(_float, layer)) for layer in tensors.get("attention", ())),
         _float(mask),
     )
 
