@@ -1,7 +1,7 @@
 """Operator versions of dynamically quantized FULLY_CONNECTED operators."""
 
 from kerasbert.export.passes.context import PassContext
-from kerasbert.export.tflite.graph_editor import graphs_of
+from kerasbert.export.tflite.graph_editor import graphs_of, operators_of
 from kerasbert.export.tflite.model import Model
 
 # The operator versions with float activations, quantized asymmetrically at run time, and int8 kernels.
@@ -18,7 +18,7 @@ def set_dynamic_range_versions(model: Model, context: PassContext) -> None:
     of an 8-bit range after GELU, whose negative side is short. The version makes a runtime that would misread the scales refuse the file.
     """
     graphs, versions = graphs_of(model), {_PER_CHANNEL: [], _PER_TENSOR: []}
-    for graph, operator in ((graph, each) for graph in graphs for each in graph.operators("FULLY_CONNECTED")):
+    for graph, operator in operators_of(graphs, "FULLY_CONNECTED"):
         source, kernel = operator.inputs[:2]
         if graph.has_type(source, "FLOAT32") and graph.has_type(kernel, "INT8", "INT4"):
             operator.options.asymmetricQuantizeInputs = True

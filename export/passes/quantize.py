@@ -16,7 +16,7 @@ from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
 from kerasbert.export.passes.recipes import Recipe
-from kerasbert.export.tflite.graph_editor import GraphEditor, Operator, graphs_of
+from kerasbert.export.tflite.graph_editor import GraphEditor, Operator, graphs_of, operators_of
 from kerasbert.export.tflite.model import Model, decode, encode
 
 Ranges: TypeAlias = dict[str, Any]  # `min` and `max` of tensors by name, arrays of the tensor's rank
@@ -153,7 +153,7 @@ def match_plans(
     open_plans = defaultdict(list)
     for plan in plans:
         open_plans[plan.kernel].append(plan)
-    for graph, operator in ((graph, each) for graph in graphs for each in graph.operators("FULLY_CONNECTED")):
+    for graph, operator in operators_of(graphs, "FULLY_CONNECTED"):
         kernel = graph.constant(operator.inputs[1])
         candidates = open_plans.get(digest(kernel))
         if not candidates and keeps_float:

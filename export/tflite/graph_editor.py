@@ -8,7 +8,7 @@ A pass names operators by their kind and tensors by their number. It never moves
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -297,3 +297,10 @@ class GraphEditor:
 def graphs_of(model: Model) -> list[GraphEditor]:
     """Return every graph of a model: the first one, and those of its loops."""
     return [GraphEditor(model, index) for index in range(len(model.subgraphs))]
+
+
+def operators_of(graphs: Iterable[GraphEditor], *kinds: str) -> Iterator[tuple[GraphEditor, Operator]]:
+    """Yield the operators of these kinds, each with its graph, in the order of execution; all without kinds."""
+    for graph in graphs:
+        for operator in graph.operators(*kinds):
+            yield graph, operator

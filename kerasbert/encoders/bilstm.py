@@ -48,6 +48,7 @@ class BiLstmConfig(EncoderConfig):
     embedding_size: int = setting(128, at_least=1)
     hidden_size: int = setting(300, at_least=2)
     num_hidden_layers: int = 1
+    initializer_range: float = 0.1
     siamese: bool = False
 
     def check(self) -> None:
@@ -76,6 +77,7 @@ class BiLstmEncoder(Encoder):
 
     config_class = BiLstmConfig
     config: BiLstmConfig
+    pooler: Any
     embeddings_class = TokenEmbeddings
     block_class = BiLstmLayer
     pooler_activation = staticmethod(tf.nn.relu)
@@ -85,7 +87,12 @@ class BiLstmEncoder(Encoder):
         self, config: BiLstmConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
         adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None, **kwargs: Any,
     ):  # fmt: skip
-        asked = {"adapters": adapters, "layer_mix": layer_mix, "cut": cut, "integer_only": integer_part(policy)}
+        asked = {
+            "adapters": adapters,
+            "layer_mix": layer_mix,
+            "pruned sizes": cut,
+            "integers only": integer_part(policy),
+        }
         if found := [name for name, value in asked.items() if value]:
             raise KerasBertError(f"expected a transformer for {found[0]}, received a BiLSTM; leave {found[0]} out")
         super().__init__(config, policy, pooler, **kwargs)
@@ -145,4 +152,4 @@ class _Pair:
         """Put the states of both texts where their tokens are: (2 B, S, W) -> (B, S, W)."""
         first, second = tf.split(states, 2, axis=0)
         second = tf.reverse_sequence(tf.reverse_sequence(second, self.of_second, seq_axis=1), self.both, seq_axis=1)
-        return tf.where(tf.cast(self.second, tf.bool)[..., None], second, first)
+        return tf.where(tf.expand_dims(tf.cast(self.second, tf.bool), -1), second, first)

@@ -10,10 +10,14 @@ from kerasbert.files.record import REQUIRED, Options, flag, same_setting, settin
 from kerasbert.training.objective_config import LABEL_WEIGHT_HELP
 from kerasbert.training.replacement import Replacement
 
+BILSTM = "bilstm"  # a student that is no checkpoint
+_OF_BILSTM = ("lstm_units", "embedding_size")
+
 # The settings of each method beside `teacher`; no other one may differ from its default.
 METHODS: Mapping[str, tuple[str, ...]] = {
     "objectives": (
-        "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache",
+        "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache", "lstm_units",
+        "embedding_size",
     ),
     "theseus": (
         "layers", "strategy", "replacement", "replacement_rate", "replacement_slope", "fine_tune_epochs",
@@ -47,11 +51,19 @@ class DistillConfig(Options):
         choices=tuple(METHODS),
     )
     student: str | None = setting(
-        None, "Initial checkpoint of the student, as an alternative to --layers.", "FOLDER|HUB"
+        None,
+        "Initial checkpoint of the student, or bilstm for an LSTM; an alternative to --layers.",
+        "FOLDER|HUB|bilstm",
     )
     layers: str | None = setting(None, "Number of teacher layers to copy, or their indices.", "N|N,N,...")
     strategy: str = setting(
         "alternate", "How to pick teacher layers when --layers is a count: alternate, first or last.", "NAME"
+    )
+    lstm_units: int | None = setting(
+        None, "Units of a bilstm in each direction. Default: 150.", at_least=1, at_most=4096
+    )
+    embedding_size: int | None = setting(
+        None, "Width of the token embeddings of a bilstm. Default: 128, or the teacher's if that is less.", at_least=1
     )
     no_norm: bool = setting(
         False, "Replace layer norms by scales and shifts, and GELU by ReLU, for integer processors."
@@ -95,6 +107,14 @@ class DistillConfig(Options):
         elif (self.student is None) == (self.layers is None):
             received = "neither" if self.student is None else "both"
             raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
+        if self.student != BILSTM and (found := [name for name in _OF_BILSTM if getattr(self, name) is not None]):
+            raise KerasBertError(
+                f"expected --student {BILSTM} with {flag(found[0])}, received another student; leave one out"
+            )
+        if self.student == BILSTM and self.no_norm:
+            raise KerasBertError(
+                "expected a transformer with --no-norm, received --student bilstm; leave --no-norm out"
+            )
         if self.strategy != "alternate" and (self.layers is None or "," in self.layers):
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"

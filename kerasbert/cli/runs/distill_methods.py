@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.distill_config import DistillConfig
+from kerasbert.training.distill_config import BILSTM, DistillConfig
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
@@ -91,12 +91,16 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task]":
 
         from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
         from kerasbert.tasks.auto import load_task
-        from kerasbert.training.distillation import student_from
+        from kerasbert.training.distillation import bilstm_student, student_from
 
         keras.utils.set_random_seed(training.seed)
         teacher = load_task(config.teacher)
         if config.kept_layers is not None:
             student = student_from(teacher, config.kept_layers, config.strategy, training.sequence_length)
+        elif config.student == BILSTM:
+            student = bilstm_student(
+                teacher, config.lstm_units or 150, config.embedding_size, sequence_length=training.sequence_length
+            )
         else:
             settings = {name: value for name, value in teacher.head_config().items() if value is not None}
             longest = max_sequence_length(read_config(resolve(config.student or "")))

@@ -1,6 +1,7 @@
 """A bidirectional LSTM over a row of tokens, both directions in one loop."""
 
 from dataclasses import replace
+from typing import Any
 
 import tensorflow as tf
 import tf_keras as keras
@@ -20,8 +21,9 @@ class TokenEmbeddings(keras.layers.Layer):
 
     def __init__(self, make: LayerFactory):
         super().__init__(name=make.name)
-        self.word = make.table("word", make.config.vocab_size, make.config.embedding_size)
-        self.dropout = Dropout(make.config.hidden_dropout_prob)
+        config: Any = make.config
+        self.word = make.table("word", config.vocab_size, config.embedding_size)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def call(self, input_ids: tf.Tensor, token_type_ids: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         return self.dropout(self.word(input_ids), training=training)
@@ -44,7 +46,9 @@ class LstmDirection(keras.layers.Layer):
     def __init__(self, make: LayerFactory, units: int, input_quantizer: keras.layers.Layer):
         super().__init__(name=make.name)
         policy = make.policy and replace(make.policy, activations=())
-        inside = LayerFactory(make.config, policy, make.path)  # without ranges: they would be trained inside of the loop
+        inside = LayerFactory(
+            make.config, policy, make.path
+        )  # without ranges: they would be trained inside of the loop
         uniform, orthogonal = keras.initializers.GlorotUniform(), keras.initializers.Orthogonal()
         self.units = units
         self.projection: Dense = make.dense("projection", 4 * units, input_quantizer, initializer=uniform)

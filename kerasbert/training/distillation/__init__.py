@@ -2,6 +2,7 @@
 
 from kerasbert.training.distillation.attention import AttentionRelations, Attentions
 from kerasbert.training.distillation.augmentation import augment
+from kerasbert.training.distillation.bilstm import bilstm_student
 from kerasbert.training.distillation.distiller import Distiller
 from kerasbert.training.distillation.layer_maps import layer_map
 from kerasbert.training.distillation.no_norm import no_norm_student
@@ -32,6 +33,7 @@ __all__ = [
     "StudentTraining",
     "Theseus",
     "augment",
+    "bilstm_student",
     "layer_map",
     "no_norm_student",
     "parse_objectives",

@@ -75,6 +75,7 @@ class Distiller(StudentTraining):
         if cache_type not in TYPES:
             raise KerasBertError(f"expected a cache_type of {', '.join(TYPES)}, received {cache_type!r}")
         self.label_weight, self.labels_paused = float(label_weight), False
+        _check_layers(student, teacher, objectives)
         bound = [objective.bind_copy(student, teacher) for objective in objectives]
         _check_tokenization(student, teacher, bound)
         _copy_no_answer_threshold(teacher, student)
@@ -195,6 +196,16 @@ def _check_weights(objectives: Sequence[Objective], label_weight: float) -> None
     if not label_weight and not any(objective.weight for objective in objectives):
         raise KerasBertError(
             "expected a weight above 0 of an objective or the labels, received none: nothing would be learned"
+        )
+
+
+def _check_layers(student: Task, teacher: Task, objectives: Sequence[Objective]) -> None:
+    compared = [type(objective).__name__ for objective in objectives if not objective.heads]
+    others = [type(task.encoder).__name__ for task in (student, teacher) if not task.encoder.is_transformer]
+    if compared and others:
+        raise KerasBertError(
+            f"expected two transformers for {', '.join(compared)}, received a {others[0]}, which has no such layers; SoftLabels compares "
+            "outputs alone"
         )
 
 
