@@ -10,7 +10,7 @@ from kerasbert.cli.runs.distill_methods import make_distillation
 from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
-from kerasbert.training.distill_config import DistillConfig
+from kerasbert.training.distill_config import METHODS, DistillConfig
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
@@ -72,6 +72,7 @@ def _prepare(
     from kerasbert.cli.inputs.data_files import read_train_and_dev
     from kerasbert.cli.inputs.training_data import load_processor
     from kerasbert.cli.outputs.destinations import check_cache_folder, check_out_folder
+    from kerasbert.processors import make_processor
     from kerasbert.training.objective_names import objective_weights
 
     check_out_folder(training.require("out"), config.teacher, config.student, resume=resume, overwrite=overwrite)
@@ -86,7 +87,8 @@ def _prepare(
         raise KerasBertError("expected --student with --new-head, received --layers; their head is that of the teacher")
     training = replace(training, model=config.teacher)
     run = TrainingRun(training, resume, command_options(training=training, config=config))
-    processor = load_processor(config.teacher)
+    task = METHODS[config.method].task
+    processor = load_processor(config.teacher) if task is None else make_processor(task)
     _, data, dev = read_train_and_dev(type(processor), training)
     _check_labels(processor, data, dev, config.label_weight)
     return run, data, dev

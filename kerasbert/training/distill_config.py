@@ -12,15 +12,38 @@ from kerasbert.training.replacement import Replacement
 
 BILSTM = "bilstm"  # a student that is no checkpoint
 _OF_BILSTM = ("lstm_units", "embedding_size")
+PROJECTIONS = ("up", "down")
+VOCABULARY_SIZE, MIXING_RATE, PROJECTION_WEIGHT = 5000, 0.5, 10.0
 
-# The settings of each method beside `teacher`; no other one may differ from its default.
-METHODS: Mapping[str, tuple[str, ...]] = {
-    "objectives": (
-        "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache", "lstm_units",
-        "embedding_size",
+
+@dataclass(frozen=True)
+class Method:
+    """A method of distillation.
+
+    Attributes:
+        settings: The settings of `DistillConfig` that it reads beside `teacher`; no other one may differ from its default.
+        needs_layers: Whether the number of the student's layers must be given, where there is no `student`.
+        task: What the data are read as, such as `masked_lm`; None for the teacher's own task.
+    """
+
+    settings: tuple[str, ...]
+    needs_layers: bool = True
+    task: str | None = None
+
+
+METHODS: Mapping[str, Method] = {
+    "objectives": Method(
+        (
+            "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache", "lstm_units",
+            "embedding_size",
+        )
     ),
-    "theseus": (
-        "layers", "strategy", "replacement", "replacement_rate", "replacement_slope", "fine_tune_epochs",
+    "theseus": Method(
+        ("layers", "strategy", "replacement", "replacement_rate", "replacement_slope", "fine_tune_epochs")
+    ),
+    "dual-vocabulary": Method(
+        ("layers", "layer_map", "vocabulary_size", "hidden_size", "mixing_rate", "projection", "projection_weight"),
+        needs_layers=False, task="masked_lm",
     ),
 }  # fmt: skip
 
@@ -46,7 +69,8 @@ class DistillConfig(Options):
     teacher: str = setting(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
     method: str = setting(
         "objectives",
-        "Method: objectives (losses against the teacher) or theseus (layers take the place of the teacher's).",
+        "Method: objectives (losses against the teacher), theseus (layers take the place of the teacher's) or dual-vocabulary "
+        "(a language model with a smaller vocabulary, from texts).",
         "NAME",
         choices=tuple(METHODS),
     )
@@ -85,6 +109,19 @@ class DistillConfig(Options):
     replacement_slope: float | None = same_setting(Replacement, "slope")
     fine_tune_epochs: int | None = same_setting(Replacement, "fine_tune_epochs")
 
+    vocabulary_size: int = setting(
+        VOCABULARY_SIZE, "Tokens of the vocabulary that a student with a second vocabulary learns.", at_least=6
+    )
+    hidden_size: int | None = setting(None, "Hidden size of that student. Default: half of the teacher's.", at_least=1)
+    mixing_rate: float = setting(
+        MIXING_RATE, "Probability that the teacher reads a word in the student's tokens.", "P", at_least=0, at_most=1
+    )
+    projection: str = setting(
+        "up", "Which weights are projected and compared: the student's (up) or the teacher's (down).", "NAME",
+        choices=PROJECTIONS,
+    )  # fmt: skip
+    projection_weight: float = setting(PROJECTION_WEIGHT, "Weight of the loss of the projections.", "X", at_least=0)
+
     @property
     def replacement_schedule(self) -> Replacement:
         """The replacement rate of modules over the steps."""
@@ -101,12 +138,17 @@ class DistillConfig(Options):
 
     def check(self) -> None:
         self._check_method()
-        if "student" not in METHODS[self.method]:
-            if self.layers is None:
-                raise KerasBertError(f"expected --layers with --method {self.method}, received none; name their number")
-        elif (self.student is None) == (self.layers is None):
-            received = "neither" if self.student is None else "both"
-            raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
+        method = METHODS[self.method]
+        if "student" in method.settings:
+            if (self.student is None) == (self.layers is None):
+                received = "neither" if self.student is None else "both"
+                raise KerasBertError(f"expected either --student or --layers, received {received}; give one of them")
+        elif method.needs_layers and self.layers is None:
+            raise KerasBertError(f"expected --layers with --method {self.method}, received none; name their number")
+        if "strategy" not in method.settings and self.layers is not None and "," in self.layers:
+            raise KerasBertError(
+                f"expected --layers as a number with --method {self.method}, received {self.layers}; its student has new layers"
+            )
         if self.student != BILSTM and (found := [name for name in _OF_BILSTM if getattr(self, name) is not None]):
             raise KerasBertError(
                 f"expected --student {BILSTM} with {flag(found[0])}, received another student; leave one out"
@@ -128,7 +170,7 @@ class DistillConfig(Options):
             KerasBertError: When one is.
         """
         for each in dataclasses.fields(self):
-            methods = [method for method, names in METHODS.items() if each.name in names]
+            methods = [name for name, method in METHODS.items() if each.name in method.settings]
             if methods and self.method not in methods and getattr(self, each.name) != each.default:
                 raise KerasBertError(
                     f"expected --method {' or '.join(methods)} with {flag(each.name)}, received --method {self.method}; leave one out"

@@ -76,9 +76,40 @@ def _by_replacement(config: DistillConfig, training: TrainConfig, data: "Dataset
     return Distillation(teacher, theseus, settings, {"modules": theseus.modules})
 
 
+def _by_two_vocabularies(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
+    from kerasbert.cli.process.progress import loading, progress
+
+    with loading("the teacher"):
+        import tf_keras as keras
+
+        from kerasbert.tasks.masked_lm import MaskedLM
+        from kerasbert.training.distillation import DualVocabulary, small_vocabulary_student
+
+        keras.utils.set_random_seed(training.seed)
+        teacher = MaskedLM.from_pretrained(config.teacher, sequence_length=training.sequence_length)
+    with progress("learning the vocabulary"):
+        layers = config.kept_layers
+        student = small_vocabulary_student(
+            teacher, data.x, config.vocabulary_size, config.hidden_size, layers if isinstance(layers, int) else None
+        )
+    dual = DualVocabulary(
+        student if training.dropout is None else student.with_dropout(training.dropout),
+        teacher, config.mixing_rate, config.projection, config.projection_weight, config.layer_map or "uniform",
+    )  # fmt: skip
+    settings = {
+        "vocabulary_size": student.tokenizer.vocabulary_size,
+        "hidden_size": student.config.hidden_size,
+        "mixing_rate": config.mixing_rate,
+        "projection": config.projection,
+        "projection_weight": config.projection_weight,
+    }
+    return Distillation(teacher, dual, settings, {"layer_map": config.layer_map})
+
+
 _METHODS: Mapping[str, Callable[[DistillConfig, TrainConfig, "Dataset"], Distillation]] = {
     "objectives": _by_objectives,
     "theseus": _by_replacement,
+    "dual-vocabulary": _by_two_vocabularies,
 }
 
 

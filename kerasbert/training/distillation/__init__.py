@@ -4,11 +4,13 @@ from kerasbert.training.distillation.attention import AttentionRelations, Attent
 from kerasbert.training.distillation.augmentation import augment
 from kerasbert.training.distillation.bilstm import bilstm_student
 from kerasbert.training.distillation.distiller import Distiller
+from kerasbert.training.distillation.dual_vocabulary import DualVocabulary
 from kerasbert.training.distillation.layer_maps import layer_map
 from kerasbert.training.distillation.no_norm import no_norm_student
 from kerasbert.training.distillation.objective import LayerObjective, Objective
 from kerasbert.training.distillation.outputs import SoftLabels
 from kerasbert.training.distillation.registry import OBJECTIVES, parse_objectives
+from kerasbert.training.distillation.small_vocabulary import small_vocabulary_student
 from kerasbert.training.distillation.stages import Stage, progressive_stages
 from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
 from kerasbert.training.distillation.student_training import StudentTraining
@@ -22,6 +24,7 @@ __all__ = [
     "Attentions",
     "CosineHidden",
     "Distiller",
+    "DualVocabulary",
     "FeatureMaps",
     "HiddenStates",
     "LayerObjective",
@@ -38,5 +41,6 @@ __all__ = [
     "no_norm_student",
     "parse_objectives",
     "progressive_stages",
+    "small_vocabulary_student",
     "student_from",
 ]
