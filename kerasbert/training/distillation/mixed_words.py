@@ -8,7 +8,7 @@ import numpy as np
 
 from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
-from kerasbert.processors.features import WHOLE, Features, TokenLists
+from kerasbert.processors.features import Features, TokenLists
 from kerasbert.processors.word_pieces import WordPieces, word_pieces
 from kerasbert.text import WordPiece
 
@@ -116,13 +116,10 @@ def mixed_rows(texts: Sequence[str], vocabularies: TwoVocabularies, length: int)
     rows: list[tuple[np.ndarray, ...]] = []
     example, differing = [], 0
     for start in range(0, len(texts), _CHUNK):
-        encoded = [
-            tokenizer.encode(texts[start : start + _CHUNK], max_length=WHOLE)
-            for tokenizer in (vocabularies.teacher, vocabularies.student)
-        ]
-        for number in range(len(encoded[0])):
-            ids = [np.array(each.input_ids[number][1:-1], np.int32) for each in encoded]
-            words = [np.array(each.word_ids[number][1:-1], np.int64) for each in encoded]
+        chunk = texts[start : start + _CHUNK]
+        encoded = [tokenizer.token_words(chunk) for tokenizer in (vocabularies.teacher, vocabularies.student)]
+        for number in range(len(chunk)):
+            ids, words = ([each[part][number] for each in encoded] for part in (0, 1))
             counts = [np.bincount(each) for each in words]
             if len(counts[0]) != len(counts[1]):
                 differing += 1

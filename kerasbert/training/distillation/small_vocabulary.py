@@ -8,8 +8,8 @@ from kerasbert.arguments import check_whole_number
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.text import WordPiece
-from kerasbert.text.strings import as_strings
-from kerasbert.text.vocabulary_learning import SPECIAL_TOKENS, learn_vocabulary
+from kerasbert.text.corpus import Corpus
+from kerasbert.text.vocabulary_learning import SPECIAL_TOKENS, counted_words, learn_wordpiece
 from kerasbert.training.distill_config import VOCABULARY_SIZE
 
 _ROLES = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")  # of `SPECIAL_TOKENS`, in their order
@@ -91,7 +91,10 @@ def small_vocabulary(tokenizer: Any, texts: Sequence[str], size: int) -> WordPie
     most = tokenizer.vocabulary_size - 1
     check_whole_number(size, f"a vocabulary_size smaller than the teacher's {tokenizer.vocabulary_size:,}", most=most)
     rules: Any = {name: getattr(tokenizer, name) for name in WordPiece.flags.values()}
-    learned = learn_vocabulary(WordPiece(SPECIAL_TOKENS, **rules)._engine, as_strings(texts), size, min_frequency=2)
+    untrained, corpus = WordPiece(SPECIAL_TOKENS, **rules), Corpus(texts)
+    words = counted_words(untrained._engine, corpus.pieces(untrained._word_ends))
+    corpus.check_words(words)
+    learned = learn_wordpiece(words, size, min_frequency=2)
     names = [getattr(tokenizer, role) for role in _ROLES]
     return WordPiece(
         [*names, *(token for token in learned[len(names) :] if token not in names)],
