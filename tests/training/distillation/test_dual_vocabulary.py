@@ -190,12 +190,13 @@ class KillAfter(keras.callbacks.Callback):
             raise Killed
 
 
+@pytest.mark.long
 def test_resumed_run_equals_unbroken_run(teacher, texts, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("\n".join(texts[:8]))
     table, found = Dataset(path, texts[:8]), []
     settings = TrainConfig(epochs=2, batch_size=12, seed=5, checkpoint_minutes=0)
-    for stops in ((None,), (1, None)):
+    for stops in ((None,), (2, None)):
         folder = RunFolder(tmp_path / f"run{len(found)}")
         folder.begin({})
         for stop in stops:
