@@ -8,6 +8,7 @@ import tf_keras as keras
 
 from kerasbert.capture import capture
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
+from kerasbert.encoders.ranks import check_ranks, read_ranks
 from kerasbert.encoders.replaced_blocks import called_blocks
 from kerasbert.ids import check_ids
 from kerasbert.layers.blocks.embeddings import Embeddings
@@ -52,6 +53,7 @@ class Encoder(keras.layers.Layer):
         adapters: The width of an adapter after each attention and feed-forward network (Houlsby et al. 2019), or None.
         layer_mix: Whether the sequence is a learned weighted sum of all hidden states (Peters et al. 2018).
         cut: Sizes of pruned blocks, see `kerasbert.encoders.pruned_sizes.PrunedSizes.to_dict`, or None.
+        ranks: Ranks of Dense layers and of `embeddings.word` that are stored as two factors, by path, or None.
         kwargs (Any): Arguments of `keras.layers.Layer`.
 
     Attributes:
@@ -62,7 +64,7 @@ class Encoder(keras.layers.Layer):
         is_transformer: Whether the blocks have attention, which pruning, adapters and some objectives of distillation need.
 
     Raises:
-        KerasBertError: When `adapters` is below 1 or `cut` does not fit the config.
+        KerasBertError: When `adapters` is below 1, `cut` does not fit the config, or `ranks` names no layer.
 
     Example:
         ```python
@@ -84,7 +86,8 @@ class Encoder(keras.layers.Layer):
 
     def __init__(
         self, config: EncoderConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
-        adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None, **kwargs,
+        adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None,
+        ranks: Mapping[str, int] | None = None, **kwargs,
     ):  # fmt: skip
         super().__init__(**{"name": "encoder", **kwargs})
         self.config, self.policy, self.pools, self.adapters = config, policy, pooler, adapters
@@ -95,7 +98,8 @@ class Encoder(keras.layers.Layer):
 
             self.cut = PrunedSizes.read(cut, config)
             sizes = self.cut.of_blocks(config)
-        make = LayerFactory(config, policy)
+        self.ranks = self._no_dependency(read_ranks(ranks))
+        make = LayerFactory(config, policy, ranks=self.ranks)
         self.embeddings = self.embeddings_class(make.at("embeddings"))
         self.layers = [self.block_class(make.at(f"layers.{i}"), **sizes[i]) for i in range(config.blocks)]
         if adapters is not None or layer_mix:
@@ -111,6 +115,7 @@ class Encoder(keras.layers.Layer):
             self.pooler = make.dense(
                 "pooler", config.hidden_size, self.pooler_quantizer, activation=activation, has_bias=True
             )
+        check_ranks(self)
         connect_quantizers(self)
 
     def stack(self) -> Sequence[keras.layers.Layer]:
@@ -186,9 +191,10 @@ class Encoder(keras.layers.Layer):
 
     @property
     def options(self) -> dict[str, int | bool | dict]:
-        """Those of `adapters`, `layer_mix` and `cut` that this encoder has, JSON-able."""
+        """Those of `adapters`, `layer_mix`, `cut` and `ranks` that this encoder has, JSON-able."""
         cut = self.cut and self.cut.to_dict()
-        options = {"adapters": self.adapters, "layer_mix": self.layer_mix is not None, "cut": cut}
+        mix, ranks = self.layer_mix is not None, dict(self.ranks)
+        options = {"adapters": self.adapters, "layer_mix": mix, "cut": cut, "ranks": ranks}
         return {name: value for name, value in options.items() if value}
 
     def get_config(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import tf_keras as keras
 
+from kerasbert.encoders.ranks import first_factors
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.blocks.adapters import Adapter, insert_adapters
 from kerasbert.layers.quantization.policy import integer_part
@@ -36,9 +37,7 @@ def extend_encoder(encoder: keras.layers.Layer, adapters: int | None, layer_mix:
 def added_variables(encoder: keras.layers.Layer) -> dict[str, list[str]]:
     """Return the paths of the variables that no Hugging Face checkpoint has, by the option that added them."""
     paths = {id(variable): path for path, variable in encoder.variables_by_path().items()}
-    added = {
-        option: [id(variable) for layer in sublayers(encoder, kind) for variable in layer.weights]
-        for option, kind in _LAYERS.items()
-        if option in encoder.options
-    }
+    layers = {option: sublayers(encoder, kind) for option, kind in _LAYERS.items() if option in encoder.options}
+    layers["ranks"] = first_factors(encoder)
+    added = {option: [id(variable) for layer in each for variable in layer.weights] for option, each in layers.items()}
     return {option: [paths[key] for key in keys if key in paths] for option, keys in added.items()}

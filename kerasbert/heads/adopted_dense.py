@@ -44,7 +44,7 @@ def adopt(dense: keras.layers.Dense, policy: QuantizationPolicy | None, path: st
         policy: The quantization policy, or None for float.
         path: The name that policies match.
     """
-    settings: dict[str, Any] = {"path": path, "has_bias": dense.use_bias, "bias": dense.bias}
+    settings: dict[str, Any] = {"path": path, "has_bias": dense.use_bias, "bias": dense.bias, "factor": None}
     settings["activation"] = _ACTIVATIONS.get(dense.activation, dense.activation)
     # The converter would fold what stands before and behind the layer into its kernel, which was trained without it.
     settings["input_quantizer"] = activation_quantizer(policy, f"{path}.input", prevent_bias_folding=policy is not None)

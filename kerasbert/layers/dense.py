@@ -16,31 +16,44 @@ def truncated_normal(config: EncoderConfig) -> keras.initializers.Initializer:
 class Dense(keras.layers.Layer):
     """Fully connected layer: (..., in) -> (..., units).
 
+    Its kernel may be the product of two factors: `factor` (in, rank), a Dense layer without bias, and `kernel` (rank, units).
+
     Attributes:
-        kernel: (in, units), float32 also under mixed precision.
+        kernel: (in, units), or (rank, units) behind a factor, float32 also under mixed precision.
         bias: (units,), float32 also under mixed precision; None where `has_bias` is false.
-        input_quantizer: the fake quantizer of the input; several layers may share one.
+        input_quantizer: the fake quantizer of the kernel's input; several layers may share one.
+        factor: the first factor, or None for a whole kernel.
     """
 
     def __init__(
         self, units: int, input_quantizer: keras.layers.Layer, path: str, *,
         initializer: keras.initializers.Initializer, activation: Activation | None = None, has_bias: bool = True,
+        factor: "Dense | None" = None,
     ):  # fmt: skip
         super().__init__(name=path.replace(".", "_"))
         self.units, self.path, self.input_quantizer = units, path, input_quantizer
         self.activation, self.has_bias, self._initializer = activation, has_bias, initializer
+        self.factor = factor
         self.bias: Any = None
 
     def build(self, input_shape: tf.TensorShape) -> None:
         options = {"dtype": "float32", "experimental_autocast": False}
-        self.kernel = self.add_weight("kernel", (input_shape[-1], self.units), initializer=self._initializer, **options)
+        width = input_shape[-1] if self.factor is None else self.factor.units
+        self.kernel = self.add_weight("kernel", (width, self.units), initializer=self._initializer, **options)
         if self.has_bias:
             self.bias = self.add_weight("bias", (self.units,), initializer="zeros", **options)
         super().build(input_shape)
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        x = self.kernel_input(x, training)
         product = self.product(x, self.served_kernel(), self.served_bias(), training)
         return self.activation(product) if self.activation else product
+
+    def kernel_input(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Return what the kernel multiplies: x (..., in) itself, or the product (..., rank) of x and the first factor."""
+        if self.factor is None:
+            return x
+        return self.input_quantizer(self.factor(x, training=training), training=training)
 
     def product(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Compute x (..., in) @ kernel (in, units) + bias (units,) -> (..., units)."""

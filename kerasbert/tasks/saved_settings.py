@@ -43,6 +43,7 @@ class _EncoderOptions(Record):
     adapters: int | None = setting(None, at_least=1)
     layer_mix: bool = False
     cut: dict | None = None
+    ranks: dict | None = None
 
 
 def numbered_labels(task_class: type[SavedTask], model_type: str, tensors: Mapping[str, np.ndarray]) -> dict[str, Any]:

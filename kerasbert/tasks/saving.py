@@ -14,6 +14,7 @@ from kerasbert.checkpoints.name_map import LoadReport, NameMap
 from kerasbert.checkpoints.name_tables import PRETRAINING, build_name_map
 from kerasbert.checkpoints.safetensors_file import write_tensors
 from kerasbert.checkpoints.sentence_transformers import BIAS, KERNEL, write_dense_tensors
+from kerasbert.console.strictness import note_once
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.extensions import added_variables
 from kerasbert.errors import KerasBertError
@@ -106,6 +107,8 @@ def save_task(
         raise KerasBertError(
             f"expected a new or empty folder, or one of kerasbert's, received {folder}; name another, or empty it"
         )
+    if task.encoder.ranks:
+        note_once("note: transformers cannot load a model with two factors in place of a kernel; kerasbert does")
     variables = task.variables_by_path()
     names = name_map_of(task.encoder, task.heads, own_head=own_head_variables(variables))
     tensors = names.export(checkpoint_variables(variables))

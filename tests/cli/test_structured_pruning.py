@@ -105,7 +105,7 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     [
         (
             [],
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary or --dimensions, received none",
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary, --dimensions or --rank, received none",
         ),
         (["--heads", "1"], "expected --heads above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward above 0 and below 1, received 0"),
@@ -120,6 +120,8 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
         (["--layers", "1", "--strategy", "search"], "expected --data for --strategy search, which is measured on it"),
         (["--dimensions", "4"], "expected --data for --dimensions, which is measured on it"),
         (["--dimensions", "0", "--data", "x.txt"], "expected --dimensions of at least 1, received 0"),
+        (["--rank", "0"], "expected --rank above 0, received 0"),
+        (["--rank-part", "pooler"], "expected --rank-part as PATH=N, received 'pooler'"),
         (["--layers", "two"], "expected --layers as a number, or indices separated by commas, received 'two'"),
         (
             ["--layers", "0,1", "--strategy", "search", "--data", "x.txt"],
@@ -220,6 +222,27 @@ def test_vectors_are_shortened(run, place, corpus):
     np.testing.assert_allclose(vectors[file], vectors[short], atol=1e-5)
     settings = json.loads(run("inspect", file, "--json").out)
     assert settings and run("validate", file, "--against", short).code == 0
+
+
+@pytest.mark.long
+def test_matrices_become_factors_that_are_distilled_and_converted(run, place, folder):
+    out, distilled, file = (place.folder / name for name in ("factors", "factors-distilled", "factors.tflite"))
+    ranks = ["--rank", 0.25, "--embedding-rank", 6, "--rank-part", "layers.*.feed_forward.*=7"]
+    done = run(
+        "prune", folder, *ranks, "--data", place.train, "--dev", place.dev, "--max-rows", 16, "--out", out, "--json"
+    )
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    low_rank = found["low_rank"]
+    assert low_rank["ranks"]["layers.2.feed_forward.intermediate"] == 7 and low_rank["whole"] == []
+    assert (low_rank["ranks"]["layers.0.attention.key"], low_rank["ranks"]["embeddings.word"]) == (4, 6)
+    assert 0 < low_rank["kept"] < 1 and found["after"]["parameters"] < found["before"]["parameters"]
+    assert "note: transformers cannot load a model with two factors" in done.err
+    learn = ["--epochs", 1, "--learning-rate", "1e-3", "--max-rows", 16, "--batch-size", 16, "--train", place.train]
+    done = run("distill", "--teacher", folder, "--student", out, *learn, "--out", distilled)
+    assert done.code == 0, done.err
+    assert run("convert", distilled, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
+    assert run("validate", file, "--against", distilled, "--data", place.dev).code == 0
 
 
 def test_only_sentence_encoders_have_dimensions(run, place, folder, corpus):

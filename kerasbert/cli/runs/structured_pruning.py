@@ -1,4 +1,4 @@
-"""Structured pruning for `kerasbert prune`: removes layers, heads, feed-forward neurons, tokens and dimensions of vectors."""
+"""Structured pruning for `kerasbert prune`: removes layers, heads, neurons, tokens and dimensions of vectors; makes low-rank factors."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +30,7 @@ _SHOWN_CHOICES = 5  # of a search, beside those of fixed strategies
 
 
 def prune_structures(model: str, config: "StructuredConfig", training: TrainConfig) -> Result:
-    """Remove layers, heads, feed-forward neurons, tokens and dimensions from a saved model, in this order, and save it.
+    """Remove layers, heads, neurons, tokens and dimensions from a saved model, then factorize it, in this order, and save it.
 
     Args:
         model: A saved folder or a hub name.
@@ -62,12 +62,13 @@ def prune_structures(model: str, config: "StructuredConfig", training: TrainConf
     strategy = _strategy(task, config, training.dev)
     search = _search(task, config, strategy, tables.get(config.data or training.dev or ""))
     pruned = _prune(task, config, strategy, search, tables, training.batch_size)
+    pruned, low_rank = _factorize(pruned, config, tables.get(config.data or ""), training.batch_size)
     dev_after = score(pruned, dev, "the pruned model")
     pruned.save_pretrained(out)
     RunFolder(out).clear()  # of a model that was replaced
     data = {
         "model": model, "out": out, "before": before, "after": _sizes(pruned), "dev_before": dev_before, "dev_after": dev_after,
-        "strategy": strategy, **_search_data(task, search),
+        "strategy": strategy, **low_rank, **_search_data(task, search),
     }  # fmt: skip
     return Result(data, _blocks(data))
 
@@ -162,6 +163,24 @@ def _prune(
     return task
 
 
+def _factorize(
+    task: "Task", config: "StructuredConfig", data: "Dataset | None", batch_size: int
+) -> "tuple[Task, dict[str, Any]]":
+    """Return the task with factors in place of some matrices, and what the result says about them."""
+    from kerasbert.cli.process.progress import progress
+    from kerasbert.compression.pruning.structured import factorize, low_rank_report
+    from kerasbert.compression.pruning.structured.ranks import plan_ranks
+
+    if not config.ranks:
+        return task, {}
+    plan = plan_ranks(task, **config.ranks)
+    with progress("factorizing"):
+        factorized = factorize(task, **config.ranks, data=data, batch_size=batch_size)
+    report = low_rank_report(task, factorized)
+    found = {"ranks": report.ranks, "energies": report.energies, "kept": report.kept, "whole": plan.whole}
+    return factorized, {"low_rank": found}
+
+
 def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Dataset":
     """Return the lines of a .txt file, or the table of a data file of the task."""
     from kerasbert.cli.inputs.data_files import read_described
@@ -226,6 +245,9 @@ def _blocks(data: dict[str, Any]) -> "list[Block]":
     blocks: list[Block] = [f"saved {data['out']}", "", Table(("size", "before", "after"), rows)]
     if "search" in data:
         blocks += ["", Table(("layers kept", data["measure"], "strategy"), _search_rows(data["search"]))]
+    if "low_rank" in data:
+        found = data["low_rank"]
+        blocks.append(f"{len(found['ranks'])} matrices are two factors, which keep {found['kept']:.1%} of their energy")
     if data["dev_after"]:
         blocks.append(f"dev {format_metrics(data['dev_after'])}; before {format_metrics(data['dev_before'])}")
     return blocks

@@ -1,7 +1,7 @@
 """The settings of pruning as values, which the options of `kerasbert prune` declare."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.checkpoints.layer_counts import parse_layers
 from kerasbert.errors import KerasBertError
@@ -71,9 +71,17 @@ class MagnitudeConfig(ObjectiveConfig):
         return Sparsity(self.target, self.pattern, self.part, self.prune_from, self.prune_until, self.updates)
 
 
+_RANKS = ("rank", "embedding_rank", "rank_part")
+
+
+def _as_rank(number: float) -> int | float:
+    """Return a rank from 1 on as a whole number; below it is a fraction of the full rank."""
+    return int(number) if number >= 1 and number == int(number) else number
+
+
 @dataclass(frozen=True)
 class StructuredConfig(Options):
-    """The parts to remove.
+    """The parts to remove, and the ranks of factors.
 
     Raises:
         KerasBertError: When a fraction is out of range, or an option needs another one.
@@ -106,6 +114,25 @@ class StructuredConfig(Options):
     )
     dimensions: int | None = setting(
         None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
+    )
+    rank: float | None = setting(
+        None,
+        "Store the kernels of the encoder's Dense layers as two factors of this rank, or of this fraction of the full rank, such as 0.25. "
+        "With --data, what layers read there decides which directions are kept.",
+        "N|FRACTION",
+        above=0,
+    )
+    embedding_rank: float | None = setting(
+        None,
+        "The same for the token embeddings; with --data, tokens count as often as they occur.",
+        "N|FRACTION",
+        above=0,
+    )
+    rank_part: dict[str, float] = setting(
+        dict,
+        "Another rank for layers by path, such as layers.*.attention.*=0.4 or embeddings.word=64. Repeatable.",
+        "PATH=N",
+        above=0,
     )
     data: str | None = setting(
         None,
@@ -144,8 +171,18 @@ class StructuredConfig(Options):
     @property
     def removes(self) -> list[str]:
         """The given options that remove parts."""
-        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions")
-        return [flag(name) for name in names if getattr(self, name) is not None]
+        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions", *_RANKS)
+        return [flag(name) for name in names if getattr(self, name) not in (None, {})]
+
+    @property
+    def ranks(self) -> dict[str, Any]:
+        """The arguments of `factorize` for ranks; none where nothing is factorized."""
+        given = {"rank": self.rank, "embedding_rank": self.embedding_rank, "parts": self.rank_part}
+        return {
+            name: {path: _as_rank(each) for path, each in value.items()} if isinstance(value, dict) else _as_rank(value)
+            for name, value in given.items()
+            if value not in (None, {})
+        }
 
     @property
     def needs_labels(self) -> bool:

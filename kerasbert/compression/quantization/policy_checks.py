@@ -90,7 +90,8 @@ def check_model(policy: QuantizationPolicy, model: Task) -> None:
 def unserved_layers(task: Task) -> set[str]:
     """Return the paths of the Dense layers that `serve` does not use."""
     if task.head is None:
-        return {*task.unserved, *(() if task.pools else ("pooler",))}
+        unserved = {*task.unserved, *(() if task.pools else ("pooler",))}
+        return unserved | {f"{path}.factor" for path in unserved}
     specs = {name: tf.TensorSpec((1, None), tf.int32) for name in INPUT_NAMES}
     traced = tf.function(lambda inputs: task.serve(inputs), autograph=False).get_concrete_function(specs)
     read = {id(handle) for handle in reached(traced)[1]}

@@ -7,7 +7,6 @@ import tensorflow as tf
 from kerasbert.layers.blocks.bottleneck import MOBILEBERT_EPSILON
 from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.quantization.edges import Edges, embedding_edges
-from kerasbert.layers.quantization.embedding_table import table_bound
 from kerasbert.layers.quantization.factory import LayerFactory
 
 
@@ -25,16 +24,15 @@ class TrigramEmbeddings(Embeddings):
         self.trigram, self.transformation = config.trigram_input, None  # without trigrams each token is read alone
         if self.trigram or width != hidden:
             # Rows side by side lie on the grid of the table.
-            bound = table_bound(self.word) if make.integer_only else None
-            quantizer = make.quantizer("transformation.input", table_bound=bound)
+            quantizer = make.quantizer("transformation.input", table_bound=self.rows_bound(make))
             self.transformation_quantizer = quantizer
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 
     def edges(self) -> Edges:
-        return embedding_edges(self, self.word if self.transformation is None else self.transformation)
+        return embedding_edges(self, self.word_writer if self.transformation is None else self.transformation)
 
     def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
-        x = self.word(input_ids)  # (B, S, E)
+        x = self.words(input_ids, training)  # (B, S, E)
         if self.trigram:
             following = tf.pad(x[:, 1:], ((0, 0), (0, 1), (0, 0)))
             preceding = tf.pad(x[:, :-1], ((0, 0), (1, 0), (0, 0)))

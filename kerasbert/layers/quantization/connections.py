@@ -11,7 +11,7 @@ from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQu
 from kerasbert.layers.quantization.edges import Edges, output_quantizer
 from kerasbert.layers.quantization.norms import IntegerNorm
 from kerasbert.layers.quantization.policy import integer_part
-from kerasbert.layers.traversal import sublayers
+from kerasbert.layers.traversal import dense_layers, sublayers
 
 # The largest peak of a channel as a multiple of the median one, where no norm scales rows. Tokens with large values are rare and take the
 # range from the others; what equal peaks gain there outweighs what kernels lose, whose rows undo it.
@@ -41,6 +41,7 @@ def connect_quantizers(encoder: keras.layers.Layer) -> None:
     for block, call in numbered_calls(calls):
         for quantizer in sublayers(block, ActivationFakeQuant) if call else ():
             quantizer.set_num_calls(call + 1)
+    _tie_factors(encoder)
     encoder.sequence_source = _tie(embedded, edges, calls)
     if encoder.final_norm is not None:
         encoder.sequence_source = output_quantizer(encoder.final_norm), 0
@@ -59,6 +60,14 @@ def _tie(embedded: Edges, edges: dict[int, Edges], calls: Iterable[keras.layers.
             share_range(quantizer, source, call, source_call)
         source, source_call = output_quantizer(edges[id(block)].output), call
     return source, source_call
+
+
+def _tie_factors(encoder: keras.layers.Layer) -> None:
+    """Share the range of what a first factor writes with the second one, in each call."""
+    for dense in dense_layers(encoder):
+        if dense.factor is not None:
+            for call in range(dense.input_quantizer.num_calls):
+                share_range(dense.input_quantizer, output_quantizer(dense.factor), call, call)
 
 
 def tie_sequence(encoder: keras.layers.Layer, quantizer: ActivationFakeQuant) -> None:

@@ -1,5 +1,6 @@
 """A Dense layer with fake quantizers of its kernel and its output."""
 
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
@@ -57,7 +58,7 @@ class QuantizedDense(Dense):
         self._residual = residual
 
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        kernel = self.kernel_quantizer(self.served_kernel())
+        x, kernel = self.kernel_input(x, training), self.kernel_quantizer(self.served_kernel())
         if self._is_integer and not training and self.input_quantizer.observer is None:
             product = self._accumulate(x, kernel)
         else:
@@ -135,6 +136,7 @@ def make_dense(
     prevent_bias_folding: bool = False,
     symmetric: bool = False,
     has_bias: bool = True,
+    rank: int | None = None,
 ) -> Dense:
     """Make a Dense layer in float, or one with fake quantizers.
 
@@ -149,10 +151,34 @@ def make_dense(
         prevent_bias_folding: of the output, see `activation_quantizer`.
         symmetric: of the output, see `activation_quantizer`.
         has_bias: whether there is a bias.
+        rank: the inner width of two factors in place of the kernel, or None for a whole kernel.
     """
     options: dict[str, Any] = {"initializer": initializer, "activation": activation, "has_bias": has_bias}
+    if rank is not None:
+        options["factor"], input_quantizer = _first_factor(rank, input_quantizer, policy, path, initializer)
     options |= {} if folded is None else {"folded": folded}
     if policy is None:
         return (Dense if folded is None else FoldedDense)(units, input_quantizer, path, **options)
     options |= {"prevent_bias_folding": prevent_bias_folding, "symmetric": symmetric}
     return (QuantizedDense if folded is None else FoldedQuantizedDense)(units, input_quantizer, policy, path, **options)
+
+
+def _first_factor(
+    rank: int,
+    input_quantizer: ActivationFakeQuant,
+    policy: QuantizationPolicy | None,
+    path: str,
+    initializer: keras.initializers.Initializer,
+) -> tuple[Dense, ActivationFakeQuant]:
+    """Make the first of two factors of a Dense layer, and the quantizer of the tensor between them.
+
+    That tensor has the kind of the layer's input. A static range is shared by both sides, see `connect_quantizers`.
+    """
+    written, read = policy, policy
+    if policy is not None:
+        kind = input_quantizer.kind
+        written = replace(policy, activations=(("*", "static" if kind == "static" else "float"),), equalized=())
+        read = replace(policy, activations=(("*", kind),), equalized=())
+    own = type(initializer).from_config(initializer.get_config())  # an instance draws the same values every time
+    factor = make_dense(rank, input_quantizer, written, f"{path}.factor", initializer=own, has_bias=False)
+    return factor, activation_quantizer(read, f"{path}.factored")

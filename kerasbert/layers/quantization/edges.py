@@ -113,7 +113,8 @@ def embedding_edges(embeddings: keras.layers.Layer, words: keras.layers.Layer) -
         words: The layer that writes the token embeddings (B, S, W).
     """
     position, total = embeddings.position, embeddings.sum
-    same_width = position is not None and embeddings.word.table.shape[1] == position.table.shape[1]
+    factored = embeddings.word_factor is words  # a Dense layer of their width, which carries the scales as well
+    same_width = position is not None and (factored or embeddings.word.table.shape[1] == position.table.shape[1])
     scales = total.equalized and same_width or not isinstance(embeddings.norm, LayerNorm)
     writers = [each for each in (position, embeddings.token_type, words) if each is not None]
     return Edges((), embeddings.norm, residuals=(Residual(total, writers, norm=embeddings.norm),) if scales else ())

@@ -7,6 +7,7 @@ from typing import Any
 from kerasbert.console.output import note
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
+from kerasbert.encoders.ranks import ranks_of_blocks
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.traversal import named_variables
@@ -61,6 +62,8 @@ def student_from(
     if encoder.cut is not None and not shared:
         config, cut = _with_pruned_sizes(config, encoder, chosen, changes)
         options["cut"] = None if cut is None else cut.to_dict()
+    if encoder.ranks and not shared:
+        options["ranks"] = ranks_of_blocks(encoder.ranks, chosen)
     student_encoder = type(encoder)(config, None, pooler=encoder.pools, **options)
     settings = teacher.head_config()
     settings["sequence_length"] = sequence_length or min(teacher.sequence_length, config.longest)

@@ -6,15 +6,20 @@ from kerasbert.compression.pruning.structured.importance import head_importance,
 from kerasbert.compression.pruning.structured.layer_search import LayerChoice, search_layers
 from kerasbert.compression.pruning.structured.layer_strategies import layer_similarities
 from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers
+from kerasbert.compression.pruning.structured.low_rank import LowRankReport, factorize, low_rank_report, merge_factors
 from kerasbert.compression.pruning.structured.vocabulary import trim_vocabulary
 from kerasbert.compression.pruning.structured.widths import prune_feed_forward
 
 __all__ = [
     "STRATEGIES",
     "LayerChoice",
+    "LowRankReport",
     "drop_layers",
+    "factorize",
     "head_importance",
     "layer_similarities",
+    "low_rank_report",
+    "merge_factors",
     "neuron_importance",
     "prune_feed_forward",
     "prune_heads",

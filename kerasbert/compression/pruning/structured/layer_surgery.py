@@ -5,6 +5,7 @@ from dataclasses import replace
 from kerasbert.compression.pruning.structured.model_surgery import rebuild_task, weights_by_path
 from kerasbert.encoders.layer_groups import blocks_per_layer, layer_group
 from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
+from kerasbert.encoders.ranks import ranks_of_blocks
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.tasks.base import Task
@@ -36,7 +37,8 @@ def with_layers(task: Task, layers: list[int]) -> Task:
         weights["encoder.layer_mix.scores"] = old_weights["encoder.layer_mix.scores"][
             [0, *(1 + call for call in calls)]
         ]
-    return rebuild_task(task, weights, *PrunedSizes.of(config, *sizes_of(task.encoder, blocks)))
+    ranks = ranks_of_blocks(task.encoder.ranks, blocks)
+    return rebuild_task(task, weights, *PrunedSizes.of(config, *sizes_of(task.encoder, blocks)), ranks=ranks)
 
 
 def config_with(config: EncoderConfig, layers: list[int]) -> tuple[EncoderConfig, list[int]]:

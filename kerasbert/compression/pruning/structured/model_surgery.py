@@ -22,6 +22,7 @@ def rebuild_task(
     config: EncoderConfig,
     cut: PrunedSizes | None,
     tokenizer: Tokenizer | None = None,
+    ranks: Mapping[str, int] | None = None,
 ) -> Task:
     """Return a task of the same class with other sizes.
 
@@ -31,11 +32,14 @@ def rebuild_task(
         config: The encoder's new config.
         cut: Sizes that the config cannot express.
         tokenizer: The new tokenizer; None keeps the task's.
+        ranks: The ranks of layers that are stored as two factors; None keeps the task's.
     """
     settings = task.get_config()
     encoder = settings["encoder"]["config"]
     encoder["config"] = config.to_dict()
     encoder["cut"] = None if cut is None else cut.to_dict()
+    if ranks is not None:
+        encoder["ranks"] = dict(ranks)
     if tokenizer is not None:
         settings["tokenizer"] = tokenizer.get_config()
     rebuilt = type(task).from_config(settings)
@@ -80,7 +84,7 @@ def keep_outputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarr
 
 def keep_inputs(weights: dict[str, np.ndarray], dense: Dense, indices: np.ndarray) -> None:
     """Keep only these inputs of a Dense layer of the encoder, in `weights`."""
-    path = f"encoder.{dense.path}.kernel"
+    path = f"encoder.{(dense.factor or dense).path}.kernel"
     weights[path] = weights[path][indices]
 
 

@@ -82,7 +82,9 @@ def prune_feed_forward(
         kept_widths = _ranked_together(share, importance, present, multiple)
     weights = weights_by_path(task)
     for network, neurons in zip(feed_forwards(task), most_important(importance, kept_widths), strict=True):
-        for layer in (dense for dense in dense_layers(network) if dense is not network.output_dense):
+        inner = dense_layers(network)
+        others = {id(dense.factor) for dense in inner} | {id(network.output_dense)}
+        for layer in (dense for dense in inner if id(dense) not in others):
             keep_outputs(weights, layer, neurons)
         keep_inputs(weights, network.output_dense, neurons)
     config, cut = PrunedSizes.of(task.config, head_counts(task), kept_widths)
