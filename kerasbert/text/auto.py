@@ -10,7 +10,7 @@ from kerasbert.text.added_tokens import read_added_tokens
 from kerasbert.text.byte_bpe import ByteLevelBPE
 from kerasbert.text.client_wordpiece import SETTING, ClientWordPiece
 from kerasbert.text.japanese import WORD_TOKENIZER, JapaneseTokenizer
-from kerasbert.text.japanese_folder import japanese_from_folder
+from kerasbert.text.japanese_folder import has_japanese_words, japanese_from_folder
 from kerasbert.text.preset_tokenizer import is_preset_tokenizer, tokenizer_from_preset
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
@@ -64,7 +64,8 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     `merges.txt`). Settings of `tokenizer_config.json` and `special_tokens_map.json` take precedence over those of `tokenizer.json`, except
     ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class` of `tokenizer_config.json` or
     `config.json`, or else from the files. Where no file sets `do_lower_case`, the vocabulary decides: texts are not lowercased if its
-    tokens have capitals. A note says so.
+    tokens have capitals. A note says so. Where no file names a class or the kind of words, and `vocab.txt` has Japanese words, they are
+    MeCab's. A note says so too.
 
     Args:
         folder: The folder.
@@ -98,6 +99,8 @@ def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
             f"expected in {folder} a {tokenizer_files.TOKENIZER_JSON}, or the tokenizer of one of "
             f"{', '.join((*_CLASSES, _JAPANESE))}, received {name}Tokenizer"
         )
+    if not name and has_japanese_words(opened):
+        return japanese_from_folder(opened)
     kind = _CLASSES.get(name) or _kind_of_files(opened)
     if kind is None or not opened.has(kind.files):
         expected = [kind] if kind else _BY_FILES

@@ -136,10 +136,9 @@ class Tokenizer(EngineTokens):
         flags = {key: getattr(self, name) for key, name in self.flags.items()}
         limit = {} if self.model_max_length is None else {"model_max_length": self.model_max_length}
         config = {**self._file_settings(), **flags, **self.special_tokens(), **limit}
-        if self.added_tokens:
+        if described := self._described_tokens():
             config["added_tokens_decoder"] = {
-                str(self._ids[token["content"]]): {**tokenizer_files.ADDED_TOKEN_FIELDS, **token}
-                for token in self.added_tokens
+                str(self._ids[token["content"]]): {**tokenizer_files.ADDED_TOKEN_FIELDS, **token} for token in described
             }
         tokenizer_files.write_json(Path(folder) / tokenizer_files.TOKENIZER_CONFIG, config)
 
@@ -217,6 +216,12 @@ class Tokenizer(EngineTokens):
             input_ids.append(ids)
             boundaries.append(boundary)
         return Encoded(input_ids, boundaries, truncated, self.template, segments)
+
+    def _described_tokens(self) -> list[Mapping[str, Any]]:
+        """Return the added tokens, and a mask that takes the space before it: transformers 5 knows that of published folders only."""
+        named = {token["content"] for token in self.added_tokens}
+        takes_space = self.mask_takes_space and self.mask_token not in named
+        return [*self.added_tokens, *([{"content": self.mask_token, "lstrip": True}] if takes_space else [])]
 
     def token_ids(self, texts: Iterable[str]) -> list[np.ndarray]:
         """Convert whole texts to token ids alone: no special tokens around them, no truncation, nothing else kept.

@@ -80,6 +80,8 @@ def test_saved_and_restored(folder):
     tokenizer.save(folder / "again")
     names = sorted(path.name for path in (folder / "again").iterdir())
     assert names == ["merges.txt", "tokenizer_config.json", "vocab.json"]
+    written = json.loads((folder / "again" / "tokenizer_config.json").read_text())["added_tokens_decoder"]
+    assert {number: token["lstrip"] for number, token in written.items()} == {"4": True}  # transformers 5 needs it
     for again in (
         tokenizer_from_config(config),
         tokenizer_from_folder(folder / "again"),

@@ -8,7 +8,14 @@ import unicodedata
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.text import JapaneseTokenizer, WordPiece, mecab, tokenizer_from_config, tokenizer_from_folder
+from kerasbert.text import (
+    JapaneseTokenizer,
+    WordPiece,
+    has_tokenizer,
+    mecab,
+    tokenizer_from_config,
+    tokenizer_from_folder,
+)
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 VOCABULARY = [
@@ -216,18 +223,63 @@ def test_class_of_a_published_folder(tmp_path, config, tokenizer_config):
     assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == ["東京", "に", "住ん", "で", "い", "ます", "。"]
 
 
-def test_a_folder_without_tokenizer_config_is_noted(tmp_path, capsys):
-    """transformers 4.57.6 and 5.24.0 split it at spaces and punctuation; accents such as the mark of が stay."""
-    write_folder(tmp_path, JAPANESE_CLASS, None)
+@pytest.mark.parametrize("config", [JAPANESE_CLASS, {}], ids=["class-in-config", "three-files"])
+@pytest.mark.parametrize(("word", "dictionary"), [("である", "unidic_lite"), ("という", "ipadic")])
+def test_a_vocabulary_of_japanese_words_is_read_with_mecab(tmp_path, capsys, config, word, dictionary):
+    """A download has config.json, vocab.txt and weights. transformers splits its texts at spaces and punctuation only."""
+    write_folder(tmp_path, {"model_type": "bert", **config}, None, [*VOCABULARY, word])
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert type(tokenizer) is JapaneseTokenizer and has_tokenizer(tmp_path)
+    assert (tokenizer.subwords, tokenizer.dictionary, tokenizer.lowercase) == ("wordpiece", dictionary, False)
+    assert (
+        f"vocab.txt has words of MeCab's dictionary {dictionary}: texts are split by MeCab" in capsys.readouterr().err
+    )
+    if dictionary == "unidic_lite":
+        ids = tokenizer.encode(["東京に住んでいます。"], max_length=16).input_ids[0]
+        assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == [
+            "東京",
+            "に",
+            "住ん",
+            "で",
+            "い",
+            "ます",
+            "。",
+        ]
+
+
+def test_settings_in_a_file_stand_above_what_the_vocabulary_shows(tmp_path):
+    given = {"mecab_kwargs": {"mecab_dic": "unidic"}, "do_lower_case": True}
+    write_folder(tmp_path, JAPANESE_CLASS, given, [*VOCABULARY, "という"])
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert (tokenizer.dictionary, tokenizer.lowercase) == ("unidic", True)
+    write_folder(tmp_path, {}, {"tokenize_chinese_chars": True, "do_lower_case": False}, VOCABULARY)
+    assert type(tokenizer_from_folder(tmp_path)) is WordPiece
+    write_folder(tmp_path, {}, {"tokenizer_class": "BertTokenizer", "do_lower_case": False}, VOCABULARY)
+    assert type(tokenizer_from_folder(tmp_path)) is WordPiece
+
+
+def test_a_vocabulary_of_characters_is_read_as_such(tmp_path, capsys):
+    write_folder(tmp_path, JAPANESE_CLASS, None, CHARACTERS)
+    tokenizer = tokenizer_from_folder(tmp_path)
+    assert type(tokenizer) is JapaneseTokenizer and tokenizer.subwords == "character"
+    assert "vocab.txt has characters alone" in capsys.readouterr().err
+
+
+def test_words_that_the_vocabulary_does_not_show_are_noted(tmp_path, capsys):
+    """transformers 4.57.6 and 5.24.0 split them at spaces and punctuation; accents such as the mark of が stay."""
+    vocabulary = [*SPECIAL, "が", "東", "##京", "a"]
+    write_folder(tmp_path, JAPANESE_CLASS, None, vocabulary)
     tokenizer = tokenizer_from_folder(tmp_path)
     assert (type(tokenizer), tokenizer.lowercase, tokenizer.tokenize_chinese_chars) == (WordPiece, False, False)
-    ids = tokenizer.encode(["が 東京都"], max_length=16).input_ids[0]
-    assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == ["が", "東京", "##都"]
+    ids = tokenizer.encode(["が 東京"], max_length=16).input_ids[0]
+    assert [tokenizer.vocabulary[number] for number in ids[1:-1]] == ["が", "東", "##京"]
     assert "most Japanese checkpoints need MeCab" in capsys.readouterr().err
+    write_folder(tmp_path, {}, {"do_lower_case": True}, [*SPECIAL, "が", "东", "京"])  # as of a Chinese checkpoint
+    assert type(tokenizer_from_folder(tmp_path)) is WordPiece
 
 
-def write_folder(folder, config, tokenizer_config):
-    (folder / "vocab.txt").write_text("\n".join(VOCABULARY), "utf-8")
+def write_folder(folder, config, tokenizer_config, vocabulary=VOCABULARY):
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), "utf-8")
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     if tokenizer_config is not None:
         (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer_config), "utf-8")
