@@ -89,8 +89,8 @@ _COMMANDS = (
 # The groups of commands: the help text of each, and its commands with the functions of the module that has its name.
 _GROUPS = {
     "show": (
-        "Show what is inside a model: attention, vectors of words, and weights that moved.",
-        ("attention", "words", "changes"),
+        "Show what is inside a model: attention, words in context, what layers know, weights that moved, and the loss around it.",
+        ("attention", "words", "layers", "changes", "landscape"),
     ),
     "zoo": ("List, show, copy and build the models that ship with the package.", ("list", "show", "get", "build")),
 }

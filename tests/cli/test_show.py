@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 
@@ -31,6 +32,39 @@ def test_changes_of_a_quantized_folder_are_those_of_its_float_weights(place, mad
     assert done.code == 0 and "layer 2" in done.out and (tmp_path / "changes.png").is_file()
 
 
+@pytest.mark.parametrize("model", ["float", "checkpoint"])
+def test_layers_of_a_saved_model_and_of_a_checkpoint_are_probed(place, made, run, model, tmp_path):
+    folder = made.float if model == "float" else place.checkpoint
+    data = ("--train", place.train, "--dev", place.dev, "--max-rows", 48)
+    done = run("show", "layers", folder, *data, "--seeds", 1, "--epochs", 2, "--json", "-o", tmp_path / "layers.svg")
+    found = json.loads(done.out)
+    assert done.code == 0 and found["metric"] == "accuracy" and len(found["layers"]) == 3
+    assert (found["head"] is None) == (model == "checkpoint") and (tmp_path / "layers.svg").is_file()
+
+
+def test_a_landscape_has_two_lines_and_a_plane(place, made, run):
+    arguments = ("landscape", place.checkpoint, made.float, "--data", place.dev, "--rows", 8, "--points", 4)
+    done = run(
+        "show", *arguments, "--train", place.train, "--max-rows", 32, "--epochs", 1, "--plane-points", 2, "--json"
+    )
+    found = json.loads(done.out)
+    assert done.code == 0 and len(found["lines"]) == 2 and np.shape(found["plane"]["losses"]) == (2, 2)
+    both = run("show", *arguments, "--train", place.train, "--other", made.float)
+    assert both.code == 2 and "expected --train or --other" in both.err
+
+
+def test_a_landscape_starts_with_the_head_of_the_training(place, made):
+    import tf_keras as keras
+
+    import kerasbert as kb
+    from kerasbert.cli.runs.shown_models import landscape_models
+
+    start, tuned, other = landscape_models(place.checkpoint, made.float, None, seed=1)
+    keras.utils.set_random_seed(1)
+    new = kb.TextClassifier.from_pretrained(place.checkpoint, labels=["neg", "pos"], sequence_length=16)
+    assert start.fingerprint() == new.fingerprint() != tuned.fingerprint() and other is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -40,15 +74,20 @@ def test_changes_of_a_quantized_folder_are_those_of_its_float_weights(place, mad
         (("words", "MODEL", "--word", "film"), "expected texts or --file, received neither"),
         (("words", "MODEL", "--word", "film", "so bad"), "sentence 1 without it"),
         (("changes", "MODEL", "FILE"), "whose weights are those of a compiled graph"),
+        (("layers", "FILE", "--train", "TRAIN", "--dev", "0.5"), "expected a folder for its layers, received the file"),
+        (
+            ("landscape", "MODEL", "FILE", "--data", "TRAIN"),
+            "expected a folder for its weights to move, received the file",
+        ),
     ],
 )
-def test_what_cannot_be_shown_is_refused(made, run, arguments, message):
-    names = {"MODEL": made.float, "FILE": made.file}
+def test_what_cannot_be_shown_is_refused(place, made, run, arguments, message):
+    names = {"MODEL": made.float, "FILE": made.file, "TRAIN": place.train}
     done = run("show", *(names.get(each, each) for each in arguments))
     assert done.code == 2 and message in done.err and done.err.startswith("error: ")
 
 
-@pytest.mark.parametrize("command", ["attention", "words", "changes"])
+@pytest.mark.parametrize("command", ["attention", "words", "layers", "changes", "landscape"])
 def test_commands_have_help_with_an_example(run, command):
     shown = run("show", command, "--help").out
     assert f"Example: kerasbert show {command} " in shown and max(map(len, shown.splitlines())) <= 80

@@ -10,6 +10,8 @@ from kerasbert.console.tables import Block, Facts, Table
 if TYPE_CHECKING:
     from kerasbert.plots.attention_plot import AttentionPlot
     from kerasbert.plots.changes_plot import ChangesPlot
+    from kerasbert.plots.landscape_plot import LandscapePlot
+    from kerasbert.plots.layers_plot import LayersPlot
     from kerasbert.plots.words_plot import WordsPlot
 
 _MOST_ATTENDED = 3
@@ -68,3 +70,43 @@ def change_blocks(plot: "ChangesPlot") -> Sequence[Block]:
         Table(("part", "distance", "weights", "moved most"), rows),
         "distance: of the weights after from those before, relative to their norm before.",
     ]
+
+
+def layer_blocks(plot: "LayersPlot") -> Sequence[Block]:
+    """Return the score of each layer's probes, and the weights of the layers where the encoder has some.
+
+    Args:
+        plot: The plot.
+    """
+    means, spread = plot.scores.mean(axis=0), plot.spread()
+    columns = ("layer", plot.metric, "deviation", *(() if plot.mix is None else ("weight",)))
+    rows = [
+        (
+            layer or "0 (embeddings)",
+            f"{means[layer]:.4f}",
+            f"{spread[layer]:.4f}",
+            *(() if plot.mix is None else (f"{plot.mix[layer]:.3f}",)),
+        )
+        for layer in range(len(means))
+    ]
+    head = [] if plot.head is None else [f"the model's own head: {plot.head:.4f}"]
+    return [f"linear probes, {len(plot.scores)} seeds:", Table(columns, rows), *head]
+
+
+def landscape_blocks(plot: "LandscapePlot") -> Sequence[Block]:
+    """Return the loss at both ends of each line, the lowest on it, and the greatest between its ends.
+
+    Args:
+        plot: The plot.
+    """
+    rows = []
+    for name, losses in plot.lines.items():
+        ends = [float(np.interp(step, plot.steps, losses)) for step in (0.0, 1.0)]
+        between = losses[(plot.steps >= 0) & (plot.steps <= 1)]
+        lowest = int(losses.argmin())
+        rows.append(
+            (name, *(f"{loss:.4f}" for loss in ends), f"{max(*ends, *between):.4f}", f"{losses[lowest]:.4f} at {plot.steps[lowest]:.2f}")
+        )  # fmt: skip
+    columns = ("line", "loss at 0", "loss at 1", "highest between", "lowest")
+    plane = [f"plane: loss from {plot.plane.min():.4f} to {plot.plane.max():.4f}"] if plot.plane.size else []
+    return [Table(columns, rows), *plane]
