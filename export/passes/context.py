@@ -19,12 +19,14 @@ class DensePlan:
         kernel: The digest of its kernel `(out, in)`, as the file holds it.
         input_range: The trained (minimum, maximum) of the input; None for a range found at run time.
         output_range: The trained (minimum, maximum) of the output; None for a range found at run time.
+        kernel_bits: Bits of the kernel; None for those of the recipe.
     """
 
     path: str
     kernel: str
     input_range: tuple[float, float] | None = None
     output_range: tuple[float, float] | None = None
+    kernel_bits: int | None = None
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _configure_dense(
     if plan.input_range is None or plan.output_range is None:
         granularity = QuantGranularity.CHANNELWISE if per_channel else QuantGranularity.TENSORWISE
         add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
-        add(*dense, recipe.kernel_bits, granularity)
+        add(*dense, plan.kernel_bits or recipe.kernel_bits, granularity)
         return {}
     manager.add_static_config(*dense, recipe.activation_bits, recipe.kernel_bits)
     sides = ((operator.inputs[0], plan.input_range), (operator.outputs[0], plan.output_range))

@@ -1,6 +1,6 @@
 """`kerasbert quantize`."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.arguments import options
@@ -12,6 +12,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHARE_HELP, TrainConfig
 
 if TYPE_CHECKING:
+    from kerasbert.compression import BitChoice, QuantizationPolicy
     from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.result import TrainResult
@@ -39,6 +40,8 @@ def quantize(
     A sentence encoder needs no labels: it learns to keep its float vectors.
 
     Example: kerasbert quantize runs/mine --recipe static_wi8_ai8 --train train.tsv --dev dev.tsv --out runs/mine-int8
+
+    Example: kerasbert quantize runs/mine --recipe dynamic_wi4_afp32 --average-bits 6 --train train.tsv --dev dev.tsv --out runs/mine-6bits
     """
     run, tables = _prepare(model, config, training, resume, overwrite)
     task = _load(model, run.config)
@@ -47,19 +50,27 @@ def quantize(
 
     data, dev = prepare_tables(task, *tables)
     before = score(task, dev, "the float model")
-    quantized = _calibrate(task, config, run.config, data.x)
+    choice = _choose_bits(task, config, data)
+    quantized = _calibrate(task, config, choice.policy if choice else config.recipe, run.config, data.x)
     result = _train(run, quantized, task, config, data, dev)
     after = result.dev or score(quantized, dev, "the quantized model")
     record = run.record(
         result, data, dev, {"epochs": config.epochs},
         model=model, recipe=config.recipe, integer_only=config.integer_only, ranges=config.calibration_method,
         learned_ranges=config.learned_ranges, objectives=config.objectives,
-        calibration_rows=min(len(data), config.calibration_rows), dev_before=before, dev_after=after,
+        calibration_rows=min(len(data), config.calibration_rows), dev_before=before, dev_after=after, **_bits_data(choice),
     )  # fmt: skip
     line = f"saved {run.out}"
     if before and after:
         line += f": dev {format_metrics(after)}; before quantization {format_metrics(before)}"
     return Result({"out": run.out, **record}, line)
+
+
+def _bits_data(choice: "BitChoice | None") -> dict[str, Any]:
+    """Return the bits of each kernel, JSON-able; nothing without a choice."""
+    if choice is None:
+        return {}
+    return {"average_bits": choice.average_bits, "kernels": [asdict(kernel) for kernel in choice.kernels]}
 
 
 def _prepare(
@@ -108,13 +119,32 @@ def _load(model: str, training: TrainConfig) -> "Task":
     return task
 
 
-def _calibrate(task: "Task", config: QuantizeConfig, training: TrainConfig, calibration: Any) -> "Task":
+def _choose_bits(task: "Task", config: QuantizeConfig, data: "Dataset") -> "BitChoice | None":
+    """Choose the bits of each kernel where a mean is given, and print how many have 8."""
+    from kerasbert.cli.process.progress import note, progress
+
+    if config.average_bits is None:
+        return None
+    from kerasbert.compression import choose_bits
+
+    with progress("measuring the Hessian of the loss"):
+        choice = choose_bits(task, data, config.average_bits, config.hessian)
+    raised = [kernel.path for kernel in choice.kernels if kernel.bits == 8]
+    note(
+        f"{len(raised)} of {len(choice.kernels)} in 8 bits, {choice.average_bits:.2f} in the mean: {', '.join(raised)}"
+    )
+    return choice
+
+
+def _calibrate(
+    task: "Task", config: QuantizeConfig, recipe: "str | QuantizationPolicy", training: TrainConfig, calibration: Any
+) -> "Task":
     from kerasbert import compression
     from kerasbert.cli.process.progress import progress
 
     with progress("calibrating"):
         return compression.quantize(
-            task, config.recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
+            task, recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
             learned_ranges=config.learned_ranges, dropout=training.dropout, calibration_rows=config.calibration_rows,
         )  # fmt: skip
 

@@ -13,6 +13,11 @@ from kerasbert.compression.pruning.sparsity_report import (
     pruned_kernels as pruned_kernels,
     sparsity_report as sparsity_report,
 )
+from kerasbert.compression.quantization.bit_choice import (
+    BitChoice as BitChoice,
+    KernelSensitivity as KernelSensitivity,
+    choose_bits as choose_bits,
+)
 from kerasbert.compression.quantization.calibration import calibrate as calibrate
 from kerasbert.compression.quantization.config import QuantizeConfig as QuantizeConfig
 from kerasbert.compression.quantization.diagnosis import (

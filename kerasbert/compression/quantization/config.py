@@ -35,6 +35,20 @@ class QuantizeConfig(ObjectiveConfig):
         "min-max", "Range estimation for calibration: min-max, percentile, percentile:99.9 or mse.", "NAME"
     )
     learned_ranges: bool = setting(False, "Learn the ranges by gradient descent, instead of moving averages.")
+    average_bits: float | None = setting(
+        None,
+        "With --recipe dynamic_wi4_afp32: give the kernels to which the loss is most sensitive 8 bits, and the others 4, with this mean. "
+        "Sensitivity is found on the training rows, which need labels.",
+        "N",
+        at_least=4,
+        at_most=8,
+    )
+    hessian: str = setting(
+        "trace",
+        "With --average-bits, the measure of sensitivity: trace of the loss's Hessian by kernel, or eigenvalue, its largest one by layer.",
+        "NAME",
+        choices=("trace", "eigenvalue"),
+    )
     quant_delay: float = setting(
         0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
     )
@@ -53,6 +67,14 @@ class QuantizeConfig(ObjectiveConfig):
                 raise KerasBertError(
                     f"expected --epochs of at least 1 with {name}, received 0; leave {name} out to calibrate only"
                 )
+        if self.average_bits is not None and self.recipe != "dynamic_wi4_afp32":
+            raise KerasBertError(
+                f"expected --recipe dynamic_wi4_afp32 with --average-bits, received {self.recipe}; change the recipe, or leave it out"
+            )
+        if self.average_bits is None and self.hessian != "trace":
+            raise KerasBertError(
+                f"expected --average-bits with --hessian {self.hessian}, received none; add it, or leave out --hessian"
+            )
         if self.quant_delay >= self.freeze_ranges:
             raise KerasBertError(
                 f"expected --freeze-ranges above --quant-delay, received --quant-delay {self.quant_delay} and "

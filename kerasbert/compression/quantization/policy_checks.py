@@ -52,6 +52,11 @@ def check_recipe(policy: QuantizationPolicy) -> None:
             f"expected kernels of {common.kernel_bits} bits in a policy for {policy.recipe!r}, received {policy.kernel_bits}; change the "
             "recipe or the bits"
         )
+    if policy.kernel_rules and "static" in kinds:
+        raise KerasBertError(
+            f"expected kernel_rules in a policy for a recipe with dynamic ranges, received {policy.recipe!r}; name dynamic_wi4_afp32 or "
+            "dynamic_wi8_afp32"
+        )
     if "static" in used & set(kinds) and policy.activation_bits != common.activation_bits:
         raise KerasBertError(
             f"expected activations of {common.activation_bits} bits in a policy for {policy.recipe!r}, received {policy.activation_bits}; "
@@ -81,10 +86,20 @@ def check_model(policy: QuantizationPolicy, model: Task) -> None:
             _check_effect(pattern, [quantizers[path].equalized for path in _matches(pattern, quantizers)], quantizers)
     if policy.integer_only and policy != policy.in_float():
         _check_integer_only(policy, model)
+    _check_kernel_rules(policy, model)
     unserved = unserved_layers(model)
     for dense in dense_layers(model):
         if dense.path not in unserved:
             check_both_sides(dense)
+
+
+def _check_kernel_rules(policy: QuantizationPolicy, model: Task) -> None:
+    paths = [f"{dense.path}.kernel" for dense in dense_layers(model)]
+    for pattern, _ in policy.kernel_rules or ():
+        if not fnmatch.filter(paths, pattern):
+            raise KerasBertError(
+                f"expected a pattern of kernel_rules that matches a kernel, such as {paths[0]}, received {pattern!r}; correct it"
+            )
 
 
 def unserved_layers(task: Task) -> set[str]:

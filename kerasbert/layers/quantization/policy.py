@@ -24,6 +24,8 @@ class QuantizationPolicy(Record):
             (SmoothQuant, Xiao et al. 2022). An identity in float.
         integer_only: Whether there is no float operator between ids and outputs: softmax, norms and sums are quantized too.
         kernel_bits: Bits of kernels, 8 or 4.
+        kernel_rules: `(pattern, bits)` rules over the paths of kernels, such as `("layers.0.*", 8)`; the first match wins. A kernel that
+            none matches has `kernel_bits`. None: no rules. Dynamic recipes only.
         activation_bits: Bits of static activations, 8 or 16; 16 bits are symmetric.
         learned_ranges: Whether static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip
             nothing.
@@ -48,11 +50,23 @@ class QuantizationPolicy(Record):
     kernel_bits: int = setting(8, choices=(4, 8))
     activation_bits: int = setting(8, choices=(8, 16))
     learned_ranges: bool = False
+    kernel_rules: tuple[tuple[str, int], ...] | None = setting(None, omitted_if_none=True)
 
     def check(self) -> None:
         self.expect(not self.learned_ranges or self.activation_bits == 8, "activation_bits", "as 8 for learned ranges")
         for _, kind in self.activations:
             self.expect(kind in KINDS, "activations", f"with kinds of {', '.join(KINDS)}")
+        for _, bits in self.kernel_rules or ():
+            self.expect(bits in (4, 8), "kernel_rules", "with 4 or 8 bits")
+
+    def bits(self, path: str) -> int:
+        """Return the bits of the kernel at a path.
+
+        Args:
+            path: The path of a kernel, such as `layers.0.attention.query.kernel`.
+        """
+        rules = self.kernel_rules or ()
+        return next((bits for pattern, bits in rules if fnmatch.fnmatchcase(path, pattern)), self.kernel_bits)
 
     def kind(self, path: str) -> str:
         """Return the kind of the activation at a path.

@@ -42,7 +42,7 @@ class KernelFakeQuant(WeightFakeQuant):
 
     def __init__(self, policy: QuantizationPolicy | None, path: str):
         super().__init__(path, policy is not None and policy.kernels)
-        self.bits = 8 if policy is None else policy.kernel_bits
+        self.bits = 8 if policy is None else policy.bits(path)
 
     def quantized(self, values: tf.Tensor) -> tf.Tensor:
         return tf.cast(kernel_fake_quant(tf.cast(values, tf.float32), self.bits), values.dtype)

@@ -7,22 +7,17 @@ Efficient Inference", section 2.2.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from kerasbert.arguments import argument
+from kerasbert.compression.labelled_loss import Loss, labelled_batches, mean_loss, split_labels
 from kerasbert.compression.pruning.structured.model_surgery import attentions, check_float, feed_forwards
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
-from kerasbert.data.dataset import Dataset
-from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
-from kerasbert.losses.classes import CrossEntropy
 from kerasbert.tasks.base import Task
-
-_Loss = Callable[[Any, Any], tf.Tensor]
 
 
 def head_importance(task: Task, data: Any, batch_size: int = 32) -> list[np.ndarray]:
@@ -110,14 +105,10 @@ def gate_derivatives(
     Raises:
         KerasBertError: When the task has no loss, and when the data have no labels or no known token.
     """
-    loss = _mean_loss(task)
-    x, y = _split_labels(task, data)
+    loss = mean_loss(task)
+    x, y = split_labels(task, data)
     check_known_tokens(task, task.features(x)[1], "find on them what matters")
-    batches = task.dataset(x, y, batch_size=batch_size)
-    if isinstance(batches.element_spec, dict):
-        raise KerasBertError(
-            "expected labels beside the examples that importance is found on, received none; give them as (examples, labels)"
-        )
+    batches = labelled_batches(task, x, y, batch_size)
     totals, examples = [np.zeros(count) for count in gates], 0
     for inputs, targets, *_ in batches:
         count = int(inputs["input_ids"].shape[0])
@@ -134,7 +125,7 @@ def _batch_sums(
     gates: Sequence[int],
     inputs: dict[str, tf.Tensor],
     targets: Any,
-    loss: _Loss,
+    loss: Loss,
     examples: int,
 ) -> list[np.ndarray]:
     """Sums over the batch's examples, `(gates,)` for each quantizer."""
@@ -183,40 +174,6 @@ class _WatchingObserver:
         self.tape.watch(x)
         self.activations[id(quantizer)].append(x)
         return x
-
-
-def _mean_loss(task: Task) -> _Loss:
-    """The task's own loss as a function of targets and outputs, the mean over the batch."""
-    try:
-        loss = None if task.not_exported else task.default_loss()  # heads of pretraining are not pruned for
-    except NotImplementedError:
-        loss = None
-    if loss is None:
-        raise KerasBertError(
-            f"expected a task with a loss, received a {type(task).__name__}: importance is found from the loss's gradients"
-        ) from None
-    if task.processor.self_supervised:  # most positions have no target, and must not count
-        return CrossEntropy()
-    if isinstance(loss, dict):
-        return lambda targets, outputs: tf.add_n([loss[name](targets[name], outputs[name]) for name in loss])
-    return loss
-
-
-def _split_labels(task: Task, data: Any) -> tuple[Any, Any]:
-    """Examples and labels; the labels are None for a masked language model."""
-    if data is None:
-        raise KerasBertError(
-            f"expected labelled examples: what to cut is found from the loss on them; received none; give them as {argument('data')}"
-        )
-    if isinstance(data, Dataset):
-        return data.x, data.y
-    if isinstance(data, tuple) and len(data) == 2 and not isinstance(data[0], str):
-        return data
-    if task.processor.self_supervised:
-        return data, None
-    raise KerasBertError(
-        f"expected (examples, labels) or a table with labels as {argument('data')}, received {type(data).__name__}"
-    )
 
 
 def _normalized(values: np.ndarray) -> np.ndarray:

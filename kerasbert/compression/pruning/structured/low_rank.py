@@ -181,7 +181,7 @@ def _share_kept(error: float, square: float) -> float:
 
 def _note_whole(plan: RankPlan) -> None:
     if plan.whole:
-        note(f"note: left whole, as two factors would have no fewer weights: {', '.join(plan.whole)}")
+        note(f"note: left whole, as two factors would have no fewer weights: {', '.join(plan.whole_patterns)}")
 
 
 def _factorize_dense(weights: dict[str, np.ndarray], path: str, rank: int, moments: Moments | None) -> None:

@@ -1,6 +1,7 @@
 """The ranks of factors: which layers become two, and which stay whole."""
 
 import fnmatch
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,16 @@ class RankPlan:
 
     ranks: dict[str, int]
     whole: list[str]
+
+    @property
+    def whole_patterns(self) -> list[str]:
+        """The paths in `whole`, with `*` for the number of the layer where no layer has factors there."""
+        factored = {_pattern(path) for path in self.ranks}
+        return list(dict.fromkeys(path if _pattern(path) in factored else _pattern(path) for path in self.whole))
+
+
+def _pattern(path: str) -> str:
+    return re.sub(r"^layers\.\d+\.", "layers.*.", path)
 
 
 def plan_ranks(
