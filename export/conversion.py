@@ -8,7 +8,6 @@ from kerasbert.arguments import argument
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
 from kerasbert.export.conversion_options import (
-    SIGNATURE,
     ConversionOptions,
     is_integer_only,
     resolve_options,
@@ -16,6 +15,7 @@ from kerasbert.export.conversion_options import (
 )
 from kerasbert.export.passes.context import PassContext
 from kerasbert.export.passes.merge_signatures import merge_signatures
+from kerasbert.export.runtime.early_exit import signature_name
 from kerasbert.export.tflite.metadata import IDS, TEXT, Metadata, append, append_mark
 from kerasbert.export.tflite.model import Model, encode
 from kerasbert.export.tflite.model_file import ModelFile
@@ -150,6 +150,8 @@ def _describe(task: "Task", options: ConversionOptions) -> Metadata:
         integer_only=options.integer_only,
         row_length=min(task.sequence_length, longest),
         inputs=options.inputs,
+        exits=getattr(task, "exit_layers", None) or None,
+        exit_threshold=getattr(task, "exit_threshold", None),
     )
 
 
@@ -178,10 +180,12 @@ def _lower_lengths(tasks: list["Task"], options: ConversionOptions) -> dict[str,
     from kerasbert.export.lowering.lowered_model import lowered_model
 
     context = PassContext(options.recipe, per_channel=options.per_channel, split_k=options.split_k)
-    tasks *= len(options.lengths)
+    stages: list[int | None] = list(range(options.exits)) or [None]
+    tasks *= len(options.lengths) * len(stages)
     return {
-        f"{SIGNATURE}_{length}": lowered_model(
-            tasks, options.target, length, context, options.integer_only, options.inputs == TEXT
+        signature_name(stage, length if len(options.lengths) > 1 else None): lowered_model(
+            tasks, options.target, length, context, options.integer_only, options.inputs == TEXT, stage
         )
         for length in reversed(options.lengths)
+        for stage in stages
     }

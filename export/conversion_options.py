@@ -8,14 +8,13 @@ from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.export.lowering.targets import Target, target_named
 from kerasbert.export.passes.recipes import INTEGER_RECIPE, Recipe, check_integer_recipe, recipe_named
+from kerasbert.export.runtime.early_exit import signature_name
 from kerasbert.export.tflite.metadata import IDS, TEXT
 from kerasbert.export.tflite.op_versions import check_version, is_newer
 from kerasbert.values import is_whole_number
 
 if TYPE_CHECKING:
     from kerasbert.tasks.base import Task
-
-SIGNATURE = "serve"
 _PER_CHANNEL_SINCE = "2.17"  # per-channel kernels under activations that are quantized at run time
 _SHORTEST = 3  # tokens: [CLS], one token, [SEP]
 
@@ -32,6 +31,7 @@ class ConversionOptions:
         min_runtime: The oldest runtime that must load the file; None for any.
         inputs: `ids` or `text`.
         split_k: Whether float matrix products accumulate in parts.
+        exits: The number of signatures in turn for each length: one for each exit of a task with early exits; 0 for others.
     """
 
     recipe: Recipe
@@ -41,6 +41,7 @@ class ConversionOptions:
     min_runtime: str | None = None
     inputs: str = IDS
     split_k: bool = False
+    exits: int = 0
 
     @property
     def per_channel(self) -> bool:
@@ -49,8 +50,11 @@ class ConversionOptions:
 
     @property
     def signature(self) -> str:
-        """The name of the file's signature; of the longest one where there are several."""
-        return SIGNATURE if len(self.lengths) == 1 else f"{SIGNATURE}_{self.lengths[-1]}"
+        """The name of the file's signature; of the longest one where there are several.
+
+        A file with exits does not have it, so that a client that does not know exits refuses the file.
+        """
+        return signature_name(None, None if len(self.lengths) == 1 else self.lengths[-1])
 
 
 def resolve_options(
@@ -80,9 +84,12 @@ def resolve_options(
     default_recipe = INTEGER_RECIPE if integer_only else trained_for(task) or chosen_target.default_recipe
     chosen_recipe = recipe_named(recipe or default_recipe)
     chosen_target.check_recipe(chosen_recipe.name)
+    exits = len(getattr(task, "exit_layers", ()))
     options = ConversionOptions(
-        chosen_recipe, chosen_target, _lengths(length, task), integer_only, min_runtime, inputs, split_k
+        chosen_recipe, chosen_target, _lengths(length, task), integer_only, min_runtime, inputs, split_k, exits
     )
+    if exits:
+        _check_exits(options)
     _check_lengths(options)
     if integer_only:
         _check_integer_only(task, options)
@@ -127,6 +134,14 @@ def _check_lengths(options: ConversionOptions) -> None:
     if options.target.split and len(options.lengths) > 1:
         raise KerasBertError(
             f"expected one length for the target {options.target.name!r}, received {list(options.lengths)}; convert a file for each"
+        )
+
+
+def _check_exits(options: ConversionOptions) -> None:
+    if not options.target.runs_exits or options.integer_only or options.inputs != IDS:
+        raise KerasBertError(
+            "expected the target cpu or web, inputs of ids and a recipe with floats for a model with exits, received others; name these, "
+            "or load the model without exits (exits=[])"
         )
 
 

@@ -63,6 +63,9 @@ class Backend:
         if context.model.partitioned and not self.runs_partitioned:
             reason = "the file is one of two parts, made for an Edge TPU and its host"
             return BackendResult.not_run((self.name,), reason)
+        if context.file.metadata is not None and context.file.metadata.exits and not self.runs_every_row:
+            reason = "the file has a signature for each exit, and only the CPU runs them in turn here"
+            return BackendResult.not_run((self.name,), reason)
         try:
             environment = self.required_environment
             if environment is not None and not environment.ready:

@@ -37,11 +37,12 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
         # A layer in a user's head may be called several times, with the same ranges.
         repeats = getattr(trained, "calls", 1)
         bits = None if rules is None else trained.kernel_quantizer.bits
-        for input_range, output_range in (_ranges(trained) if static else [(None, None)] * num_calls) * repeats:
+        ranges = (_ranges(trained) if static else [(None, None)] * num_calls) * repeats
+        for call, (input_range, output_range) in enumerate(ranges):
             if output_range is not None:  # the stored query kernel carries the scale of attention
                 low, high = (bound * attention_scales.get(trained.path, 1.0) for bound in output_range)
                 output_range = (low, high)
-            plans.append(DensePlan(trained.path, kernel, input_range, output_range, bits))
+            plans.append(DensePlan(trained.path, kernel, input_range, output_range, bits, call))
     return plans + [plan for head in sublayers(twin, MaskedLMHead) for plan in _decoder_plans(head, twin)]
 
 

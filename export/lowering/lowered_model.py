@@ -1,6 +1,7 @@
 """Lowers a task to the model of one length: traced, converted, decoded, and rewritten by the passes of its target."""
 
 from dataclasses import replace
+from typing import cast
 
 from kerasbert.export.lowering.dense_plans import dense_plans
 from kerasbert.export.lowering.integer_only import integer_target, integer_twin
@@ -13,11 +14,13 @@ from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.traversal import sublayers
 from kerasbert.memory import release
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.early_exit import EarlyExitTask
 
 
 def lowered_model(
-    tasks: list[Task], target: Target, length: int | None, context: PassContext, integer_only: bool, texts: bool
-) -> Model:
+    tasks: list[Task], target: Target, length: int | None, context: PassContext, integer_only: bool, texts: bool,
+    stage: int | None = None,
+) -> Model:  # fmt: skip
     """Lower a task at one length.
 
     Args:
@@ -28,6 +31,7 @@ def lowered_model(
         context: The settings of the passes, without plans and tables.
         integer_only: Whether no operator computes in float.
         texts: Whether the graph takes texts.
+        stage: The layers to lower, up to this exit, from 0; None for the whole task.
     """
     task = tasks.pop()
     if integer_only:
@@ -36,9 +40,9 @@ def lowered_model(
     else:
         twin = export_twin(task)
         if context.recipe.integer:
-            context = _with_plans(context, task, twin)
+            context = _with_plans(context, task, twin, stage)
     with temporary_folder("graph") as folder:
-        save_graph(twin, target, length, folder, texts)
+        save_graph(twin, target, length, folder, texts, stage)
         # The converter holds the weights several times over. Ours are in the folder now.
         del task, twin
         release()
@@ -49,13 +53,14 @@ def lowered_model(
     return model
 
 
-def _with_plans(context: PassContext, task: Task, twin: Task) -> PassContext:
+def _with_plans(context: PassContext, task: Task, twin: Task, stage: int | None) -> PassContext:
     """Add the plans of the Dense layers, and the tables that are stored in int8."""
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
+    plans, staged = dense_plans(task, twin, static=context.recipe.trained), cast(EarlyExitTask, task)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
     return replace(
         context,
-        plans=dense_plans(task, twin, static=context.recipe.trained),
+        plans=[plan for plan in plans if stage is None or staged.in_stage(plan.path, plan.call, stage)],
         tables=tables,
         keeps_float=task.head is not None,
     )

@@ -38,6 +38,7 @@ class Target:
         squares_by_itself: Whether an operator may read one tensor twice, as the norms of integer-only files do.
         takes_texts: Whether a file may tokenize texts itself, by operators of tensorflow-text.
         runs_loops: Whether it runs graphs with loops, as those of a BiLSTM.
+        runs_exits: Whether a file may have a signature for each exit of a task with early exits.
         has_clients: Whether MediaPipe Tasks and the Task Library run its files.
         refused_recipes: Recipes that the target cannot run, with the reason.
     """
@@ -53,6 +54,7 @@ class Target:
     squares_by_itself: bool = True
     takes_texts: bool = False
     runs_loops: bool = False
+    runs_exits: bool = False
     has_clients: bool = False
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
@@ -123,6 +125,7 @@ TARGETS = {
             default_recipe="dynamic_wi8_afp32",
             takes_texts=True,
             runs_loops=True,
+            runs_exits=True,
             has_clients=True,
         ),
         Target(
@@ -146,6 +149,7 @@ TARGETS = {
             ),  # WebGPU may compute in 16 bits
             resizable=None,  # LiteRT.js takes tensors of the file's shapes only
             default_recipe="dynamic_wi8_afp32",
+            runs_exits=True,
         ),
         Target(
             "edge-tpu",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import tensorflow as tf
 
@@ -18,7 +18,9 @@ from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.lowering.options import LoweringOptions, lowered, lowering_options
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.traversal import sublayers
+from kerasbert.processors.exits import ATTENTION_MASK, HIDDEN
 from kerasbert.tasks.base import Task
+from kerasbert.tasks.early_exit import EarlyExitTask
 
 SIGNATURE = "serve"
 
@@ -67,7 +69,9 @@ def float_model(twin: Task, target: Target, length: int | None, half: bool = Fal
         return converted_graph(folder, half)
 
 
-def save_graph(twin: Task, target: Target, length: int | None, folder: Path, texts: bool = False) -> None:
+def save_graph(
+    twin: Task, target: Target, length: int | None, folder: Path, texts: bool = False, stage: int | None = None
+) -> None:
     """Save graph and weights of a task as a SavedModel: the first half of a conversion. The twin is not needed afterwards.
 
     Args:
@@ -76,6 +80,7 @@ def save_graph(twin: Task, target: Target, length: int | None, folder: Path, tex
         length: Tokens in a row; None for a resizable length.
         folder: The folder of the SavedModel.
         texts: Whether the graph takes texts, see `text_inputs`.
+        stage: The layers to trace, up to this exit; None for the whole task. See `EarlyExitTask.serve_stage`.
 
     Raises:
         KerasBertError: when a graph that takes texts is to be resizable.
@@ -89,7 +94,14 @@ def save_graph(twin: Task, target: Target, length: int | None, folder: Path, tex
         save_function(*text_function(twin, length), folder, lowering)
         return
     specs = {name: tf.TensorSpec((1, length), tf.int32, name=name) for name in INPUT_NAMES}
-    save_function(lambda **inputs: twin.serve(inputs), specs, folder, lowering)
+    if stage is None:
+        save_function(lambda **inputs: twin.serve(inputs), specs, folder, lowering)
+        return
+    staged = cast(EarlyExitTask, twin)
+    if stage:
+        hidden = tf.TensorSpec((1, length, twin.config.hidden_size), tf.float32, name=HIDDEN)
+        specs = {ATTENTION_MASK: specs[ATTENTION_MASK], HIDDEN: hidden}
+    save_function(lambda **inputs: staged.serve_stage(stage, inputs), specs, folder, lowering)
 
 
 def save_function(

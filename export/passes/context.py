@@ -20,6 +20,7 @@ class DensePlan:
         input_range: The trained (minimum, maximum) of the input; None for a range found at run time.
         output_range: The trained (minimum, maximum) of the output; None for a range found at run time.
         kernel_bits: Bits of the kernel; None for those of the recipe.
+        call: The number of the layer's call, from 0: blocks of ALBERT are called several times.
     """
 
     path: str
@@ -27,6 +28,7 @@ class DensePlan:
     input_range: tuple[float, float] | None = None
     output_range: tuple[float, float] | None = None
     kernel_bits: int | None = None
+    call: int = 0
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def bind(
     vocab_size: int | None = None,
     default_length: int | None = None,
     lock: ThreadLock | None = None,
+    stem: str = SIGNATURE,
 ) -> Session:
     """Bind the inputs and outputs of an interpreter by name, at one length.
 
@@ -41,17 +42,18 @@ def bind(
         vocab_size: Rows of the token embedding table, if the file's metadata has it.
         default_length: The length of a resizable file without `length`.
         lock: The lock of an interpreter that models of several lengths share.
+        stem: The start of the signature's name: `serve`, or that of an exit.
 
     Raises:
         KerasBertError: When the file does not have that length.
     """
     keep_in_forks(interpreter)
-    lengths, lock = _signature_lengths(interpreter), lock or ThreadLock(name)
-    signature, subgraph = _choose_signature(interpreter, name, lengths, length)
+    lengths, lock = _signature_lengths(interpreter, stem), lock or ThreadLock(name)
+    signature, subgraph = _choose_signature(interpreter, name, lengths, length, stem)
     inputs, outputs = _tensor_indices(interpreter, signature)
     details = _details(interpreter, inputs, subgraph)
     resizable = any(-1 in detail["shape_signature"] for detail in details.values())
-    _resize_inputs(interpreter, name, details, length or default_length if resizable else length, resizable)
+    _resize_inputs(interpreter, subgraph, name, details, length or default_length if resizable else length, resizable)
     if subgraph:
         interpreter._interpreter.AllocateTensors(subgraph)
     else:
@@ -67,7 +69,7 @@ def bind(
 
     def at(other: int) -> Session:
         with lock.held:
-            return bind(interpreter, name, kernels, threads, other, vocab_size, lock=lock)
+            return bind(interpreter, name, kernels, threads, other, vocab_size, lock=lock, stem=stem)
 
     placement = functools.partial(_placement, interpreter, "reference" if kernels == "reference" else "builtin")
     return Session(
@@ -152,7 +154,12 @@ def _details(interpreter: Any, indices: Mapping[str, int], subgraph: int) -> dic
 
 
 def _resize_inputs(
-    interpreter: Any, name: str, details: Mapping[str, dict[str, Any]], length: int | None, resizable: bool
+    interpreter: Any,
+    subgraph: int,
+    name: str,
+    details: Mapping[str, dict[str, Any]],
+    length: int | None,
+    resizable: bool,
 ) -> None:
     """Resize the inputs of a resizable file to `length`; for another one it checks the length."""
     if not resizable:
@@ -173,17 +180,20 @@ def _resize_inputs(
             (_BATCH if axis == 0 else length) if size == -1 else int(size)
             for axis, size in enumerate(detail["shape_signature"])
         ]
-        interpreter.resize_tensor_input(detail["index"], shape)
+        if subgraph:
+            interpreter._interpreter.ResizeInputTensor(detail["index"], np.array(shape, np.int32), False, subgraph)
+        else:
+            interpreter.resize_tensor_input(detail["index"], shape)
 
 
-def _signature_lengths(interpreter: Any) -> tuple[int, ...]:
-    """Return N of each signature `serve_N`, in rising order."""
-    matches = (re.fullmatch(rf"{SIGNATURE}_([1-9]\d*)", key) for key in interpreter.get_signature_list())
+def _signature_lengths(interpreter: Any, stem: str) -> tuple[int, ...]:
+    """Return N of each signature `serve_N`, in rising order. `stem`: what stands there for `serve`."""
+    matches = (re.fullmatch(rf"{stem}_([1-9]\d*)", key) for key in interpreter.get_signature_list())
     return tuple(sorted(int(match[1]) for match in matches if match))
 
 
 def _choose_signature(
-    interpreter: Any, name: str, lengths: tuple[int, ...], length: int | None
+    interpreter: Any, name: str, lengths: tuple[int, ...], length: int | None, stem: str
 ) -> tuple[str | None, int]:
     """Choose `serve`, the signature of the length, the longest one, or the file's only one.
 
@@ -191,21 +201,26 @@ def _choose_signature(
         The signature's name, None for a file without signatures; and its subgraph.
     """
     signatures = list(interpreter.get_signature_list())
-    if not signatures:
+    if not signatures and stem == SIGNATURE:
         return None, 0
-    chosen = SIGNATURE if SIGNATURE in signatures else signatures[0]
-    if chosen != SIGNATURE and lengths:
+    if stem != SIGNATURE and not lengths and stem not in signatures:
+        raise KerasBertError(
+            f"expected a signature {stem!r} in {name}, as its metadata says, received {', '.join(signatures) or 'none'}; convert the "
+            "model again"
+        )
+    chosen = stem if stem in signatures else signatures[0]
+    if chosen != stem and lengths:
         if length is not None and length not in lengths:
             raise KerasBertError(
                 f"expected a length of {', '.join(map(str, lengths))}, those {name} was converted for, received {length}; name one of these"
             )
-        chosen = f"{SIGNATURE}_{length or lengths[-1]}"
-    elif chosen != SIGNATURE and len(signatures) > 1:
+        chosen = f"{stem}_{length or lengths[-1]}"
+    elif chosen != stem and len(signatures) > 1:
         raise KerasBertError(
             f"expected a signature {SIGNATURE!r} in {name}, received {', '.join(signatures)}; convert the model with kerasbert"
         )
     subgraph = getattr(interpreter.get_signature_runner(chosen), "_subgraph_index", 0)
-    if subgraph and not lengths:
+    if subgraph and not lengths and stem == SIGNATURE:
         raise KerasBertError(
             f"expected signature {chosen!r} on the first subgraph of {name}, received a later one; convert the model with kerasbert"
         )

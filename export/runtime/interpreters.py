@@ -13,6 +13,7 @@ from typing import Any
 from kerasbert import __version__
 from kerasbert.arguments import check_choice, check_whole_number
 from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.early_exit import in_turn, stems_of
 from kerasbert.export.runtime.interpreter_session import behind, bind, is_body, one_line
 from kerasbert.export.runtime.session import Session
 from kerasbert.export.tflite import metadata as packed_metadata
@@ -21,6 +22,7 @@ from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.model_parts import check_host
 from kerasbert.export.tflite.structure import check_identifier, load_bytes
 from kerasbert.optional import import_optional
+from kerasbert.sharing import ThreadLock
 
 # Kernel set -> the interpreter's op resolver. XNNPACK is the default delegate of the first.
 KERNELS = {"xnnpack": "BUILTIN", "builtin": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "reference": "BUILTIN_REF"}
@@ -137,8 +139,14 @@ def _open(
         interpreter = _interpreter_class(runtime, metadata)(
             **source, num_threads=threads, experimental_op_resolver_type=runtime.resolvers[KERNELS[kernels]]
         )
-        vocab_size = metadata.vocab_size if metadata else None
-        return bind(interpreter, name, kernels, threads, length, vocab_size, default_length)
+        vocab_size, lock = metadata.vocab_size if metadata else None, ThreadLock(name)
+        stages = [
+            bind(interpreter, name, kernels, threads, length, vocab_size, default_length, lock, stem)
+            for stem in stems_of(metadata)
+        ]
+        if metadata is None or not metadata.exits:
+            return stages[0]
+        return in_turn(stages, metadata.exits, metadata.exit_threshold)
     except KerasBertError:
         raise
     except (ValueError, RuntimeError) as error:

@@ -21,6 +21,7 @@ from kerasbert.export.tflite.metadata import TEXT
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.classification import Regression
 from kerasbert.processors.embedding import Embedding, with_prompt
+from kerasbert.processors.exits import raw_result_of, with_layers, with_mean_layers
 from kerasbert.processors.labelled_outputs import labelled_outputs
 from kerasbert.sharing import PerProcess
 
@@ -143,7 +144,8 @@ class Pipeline:
             )
         processor = processor or self.processor
         examples, features = self._features(x, processor)
-        return processor.predictions(examples, features, self._raw_results(examples, features, report))
+        raw_results = self._raw_results(examples, features, report)
+        return with_layers(processor.predictions(examples, features, raw_results), features, raw_results)
 
     def score(self, x: Any, y: Any = None, report: Report | None = None) -> dict[str, float]:
         """Compute the task's metrics on labelled examples, or on a table of `kerasbert.data`; see `Task.score`.
@@ -168,7 +170,7 @@ class Pipeline:
             lambda examples, features: self._raw_results(examples, features, report),
             self._note_once,
         )
-        return self.processor.metrics(*outputs)
+        return with_mean_layers(self.processor.metrics(*outputs), outputs.raw_results)
 
     def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:
         """Compute cosines between texts with a sentence encoder.
@@ -267,7 +269,7 @@ class Pipeline:
         raw_results: list[RawResult] = [{}] * len(features)
         for row, outputs, _ in self.row_outputs(examples, features, report):
             values = outputs if features.group > 1 else {name: value[0] for name, value in outputs.items()}
-            raw_results[row] = self.processor.raw_result(values, features, row)
+            raw_results[row] = raw_result_of(self.processor, values, features, row)
         return raw_results
 
     def _open(self) -> Runner:

@@ -17,6 +17,7 @@ DESCRIPTION, VOCABULARY, LABELS = "kerasbert.json", "vocab.txt", "labels.txt"
 IDS, TEXT = "ids", "text"  # the kinds of inputs that a file takes
 _MAX_LENGTHS = 256
 _MAX_TOKENS = 1 << 20
+_MAX_LAYERS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Metadata(Record):
         row_length: The task's longest row, to which texts are cut if the file is resizable. None in files of the first versions.
         lengths: The lengths of a file with a signature `serve_N` for each; None for a file with one signature.
         inputs: `ids`, or `text` for a file with the tokenizer in its graph.
+        exits: The layers before each exit of a file with early exits, the last one included; it has a signature for each. None for others.
+        exit_threshold: The confidence from which on a text ends at an exit; None: at the last one.
 
     Example:
         ```python
@@ -67,6 +70,8 @@ class Metadata(Record):
     row_length: int | None = setting(None, at_least=1, at_most=_MAX_TOKENS)
     lengths: tuple[int, ...] | None = setting(None, at_least=1, at_most=_MAX_TOKENS)
     inputs: str = setting(IDS, choices=(IDS, TEXT))
+    exits: tuple[int, ...] | None = setting(None, at_least=1, at_most=_MAX_LAYERS)
+    exit_threshold: float | None = setting(None, at_least=0, at_most=1)
 
     def check(self) -> None:
         fits = self.sequence_length is None or 1 <= self.sequence_length <= _MAX_TOKENS
@@ -74,6 +79,8 @@ class Metadata(Record):
         several = self.lengths is None or 2 <= len(self.lengths) <= _MAX_LENGTHS
         rising = self.lengths is None or list(self.lengths) == sorted(set(self.lengths))
         self.expect(several and rising, "lengths", f"as 2 to {_MAX_LENGTHS} rising numbers")
+        rising = self.exits is None or (len(self.exits) > 1 and list(self.exits) == sorted(set(self.exits)))
+        self.expect(rising, "exits", "as two or more rising numbers")
         for name, lines in (("vocabulary", self.vocabulary), ("labels", self.labels)):
             if any("\n" in line or "\r" in line for line in lines or ()):
                 raise KerasBertError(
@@ -97,6 +104,7 @@ class Metadata(Record):
             "row_length": self.row_length,
             **({"lengths": list(self.lengths)} if self.lengths else {}),
             **({"inputs": self.inputs} if self.inputs != IDS else {}),
+            **({"exits": list(self.exits), "exit_threshold": self.exit_threshold} if self.exits else {}),
             "recipe": self.recipe,
             "integer_only": self.integer_only,
             "target": self.target,

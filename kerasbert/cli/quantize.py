@@ -10,6 +10,7 @@ from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.compression.quantization.config import QuantizeConfig
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import DROPOUT_HELP, QUANTIZATION_SHARE, RATE_SHARE_HELP, TrainConfig
+from kerasbert.training.exit_options import choose_threshold
 
 if TYPE_CHECKING:
     from kerasbert.compression import BitChoice, QuantizationPolicy
@@ -159,10 +160,13 @@ def _train(
 ) -> "TrainResult":
     """Train the calibrated model, with the float model as the teacher of objectives. Without epochs, only save it."""
     from kerasbert import compression
+    from kerasbert.cli.process.progress import note
     from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.result import TrainResult
 
     if not config.epochs:
+        if line := choose_threshold(quantized, dev, run.config.keep):
+            note(line)
         quantized.save_pretrained(run.out)
         run.folder.clear()
         return TrainResult()

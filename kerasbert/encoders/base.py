@@ -1,5 +1,6 @@
 """The base of all encoders: token ids to vectors, through a stack of blocks."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import tf_keras as keras
 
 from kerasbert.capture import capture
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
+from kerasbert.encoders.layer_groups import blocks_per_layer
 from kerasbert.encoders.ranks import check_ranks, read_ranks
 from kerasbert.encoders.replaced_blocks import called_blocks
 from kerasbert.ids import check_ids
@@ -15,7 +17,7 @@ from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.blocks.transformer_block import TransformerBlock, attention_bias
 from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.quantization.activation_quantizers import TANH_RANGE
-from kerasbert.layers.quantization.connections import connect_quantizers, unscaled
+from kerasbert.layers.quantization.connections import connect_quantizers, each_call, unscaled
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.padding import integer_attention_bias
 from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
@@ -134,13 +136,41 @@ class Encoder(keras.layers.Layer):
             attentions += (probabilities,)
         hidden_states += (x,)
         capture("encoder", (hidden_states, attentions))
+        return self.output_of(
+            x, training, hidden_states, hidden_states if output_hidden_states else None,
+            attentions if output_attentions else None,
+        )  # fmt: skip
+
+    def output_of(
+        self, x: tf.Tensor, training: bool | None = None, mixed: Sequence[tf.Tensor] = (), *states: Any
+    ) -> EncoderOutput:
+        """Return the output for the vectors (B, S, H) of the last block.
+
+        Args:
+            x: The vectors.
+            training: Whether dropout is applied.
+            mixed: The hidden states that `layer_mix` reads.
+            states: The hidden states and the attentions of the output.
+        """
         if self.final_norm is not None:
             x = self.final_norm(x, training=training)
-        sequence = x if self.layer_mix is None else self.layer_mix(hidden_states)  # (B, S, H)
+        sequence = x if self.layer_mix is None else self.layer_mix(mixed)  # (B, S, H)
         pooled = self.pool(sequence, training) if self.pools else None  # (B, H)
-        return EncoderOutput(
-            sequence, pooled, hidden_states if output_hidden_states else None, attentions if output_attentions else None
-        )
+        return EncoderOutput(sequence, pooled, *states)
+
+    def run_layers(self, x: tf.Tensor, bias: tf.Tensor, layers: range, training: bool | None = None) -> tf.Tensor:
+        """Run some layers, which count from 0: (B, S, H) -> (B, S, H).
+
+        Args:
+            x: The output of the layer before them.
+            bias: The attention bias (B, 1, 1, S).
+            layers: Their numbers.
+            training: Whether dropout is applied.
+        """
+        size = blocks_per_layer(self.config)
+        for block in itertools.islice(each_call(self), layers.start * size, layers.stop * size):
+            x, _ = block(x, bias, training=training)
+        return x
 
     def embed(self, inputs: Inputs, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         """Return the input of the first block (B, S, H) and the attention bias (B, 1, 1, S).
@@ -157,8 +187,16 @@ class Encoder(keras.layers.Layer):
         if tf.executing_eagerly():  # in a graph ids have no values yet
             check_ids(input_ids, self.config.vocab_size, type(self).__name__)
         capture("attention_mask", attention_mask)
+        return self.embeddings(input_ids, token_type_ids, training=training), self.bias_of(attention_mask)
+
+    def bias_of(self, attention_mask: tf.Tensor) -> tf.Tensor:
+        """Return the attention bias (B, 1, 1, S) of a mask (B, S).
+
+        Args:
+            attention_mask: 1 for tokens, 0 for padding; int32.
+        """
         bias = attention_bias if integer_part(self.policy) is None else integer_attention_bias
-        return self.embeddings(input_ids, token_type_ids, training=training), bias(attention_mask)
+        return bias(attention_mask)
 
     def pool(self, sequence: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Return the sequence pooled by the first token: (B, S, H) -> (B, H).

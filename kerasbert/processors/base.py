@@ -281,7 +281,7 @@ class Processor(Record):
         Returns:
             Arrays `(n, width)` by name, without padding.
         """
-        return {name: np.atleast_2d(values) for name, values in outputs.items()}
+        return {name: np.atleast_2d(outputs[name]) for name in self.outputs if name in outputs}
 
     def comparable(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         """Select the arrays `(n, width)` by which two models are compared, one decision a line; see `compared_as` and `raw_result`.

@@ -13,6 +13,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES, check_ids
 from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.base import Inputs
+from kerasbert.processors.exits import raw_result_of, with_layers, with_mean_layers
 from kerasbert.processors.labelled_outputs import LabelledOutputs, labelled_outputs
 from kerasbert.tasks import inputs as task_inputs
 from kerasbert.tasks.forks import check_not_forked
@@ -161,7 +162,7 @@ class InferenceModel(WeightsModel):
             name: self.by_row(values.numpy(), features.group) for name, values in self._serving()(_flat(inputs)).items()
         }
         return [
-            processor.raw_result({name: values[place] for name, values in outputs.items()}, features, int(row))
+            raw_result_of(processor, {name: values[place] for name, values in outputs.items()}, features, int(row))
             for place, row in enumerate(index)
         ]
 
@@ -201,7 +202,9 @@ class InferenceModel(WeightsModel):
         """
         examples, features = self._examples(x, processor=processor)
         raw_results = self.raw_results(features, task_inputs.rows_in_batch(batch_size), report)
-        return (processor or self.processor).predictions(examples, features, raw_results)
+        return with_layers(
+            (processor or self.processor).predictions(examples, features, raw_results), features, raw_results
+        )
 
     def score(
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None
@@ -220,7 +223,8 @@ class InferenceModel(WeightsModel):
         Raises:
             KerasBertError: When there are no labels, outputs are not finite, or the processor rejects an example or a label.
         """
-        return self.processor.metrics(*self.labelled_outputs(x, y, batch_size, report))
+        outputs = self.labelled_outputs(x, y, batch_size, report)
+        return with_mean_layers(self.processor.metrics(*outputs), outputs.raw_results)
 
     def labelled_outputs(
         self, x: Any, y: Any = None, batch_size: int | None = None, report: Report | None = None

@@ -37,6 +37,7 @@ from kerasbert.tasks.saved_settings import (
     saved_policy,
 )
 from kerasbert.tasks.saving import (
+    EXIT_WEIGHTS,
     OWN_HEAD,
     SavedTask,
     checkpoint_variables,
@@ -143,6 +144,8 @@ def from_folder(
     saved_head = settings.get("head")
     if overrides.get("head", saved_head) != saved_head:
         settings.pop("head_settings", None)
+    if tuple(overrides.get("exits", settings.get("exits", ()))) != tuple(settings.get("exits", ())):
+        settings.pop("exit_threshold", None)  # it was chosen for the other exits
     settings |= overrides
     own_head = settings.get("head", DEFAULT)
     where = f"{folder}: " if "head" not in overrides else ""
@@ -165,9 +168,11 @@ def from_folder(
     all_options = encoder_options(saved_options, options, folder)
     task = task_class(_make_encoder(config, policy, pooler=pooler, **all_options), tokenizer, **settings)
     plan = plan_heads(task.heads, found, tensors, model_type, new_head)
-    own_paths = own_head_variables(task.variables_by_path())
+    all_own = own_head_variables(task.variables_by_path())
+    own_paths = [path for path in all_own if not path.startswith(EXIT_WEIGHTS)]
     new_own = [] if any(f"{ADDED_PREFIX}.{path}" in tensors for path in own_paths) else own_paths
     is_new = bool(plan.new or new_own)
+    tensors, new_exits = _without_other_exits(tensors, set(all_own) - set(own_paths), folder)
     if is_new and trained and not new_head:
         raise KerasBertError(
             f"{folder}: expected a checkpoint with the trained head of {task_class.__name__}, received {found.name or 'one'} without; "
@@ -175,8 +180,8 @@ def from_folder(
         )
     added = variables_of_options(task.encoder, all_options.keys() - saved_options.keys())
     # A pooler belongs to the head that reads it: a new one is no part of a trained model.
-    may_initialize = [*plan.new, *new_own, *added, *(["pooler"] if is_new else [])]
-    names_map = name_map_of(task.encoder, task.heads, plan.other, own_paths)
+    may_initialize = [*plan.new, *new_own, *new_exits, *added, *(["pooler"] if is_new else [])]
+    names_map = name_map_of(task.encoder, task.heads, plan.other, all_own)
     task.load_report = names_map.apply(
         tensors,
         checkpoint_variables(task.variables_by_path()),
@@ -188,7 +193,7 @@ def from_folder(
         _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
-    task.recommended, task.has_new_head = read_recommendation(own, folder), is_new
+    task.recommended, task.has_new_head = read_recommendation(own, folder), bool(is_new or new_exits)
     return task
 
 
@@ -196,6 +201,18 @@ def _without_head(tensors: Mapping[str, np.ndarray], name: object, where: object
     """Return a checkpoint's tensors without those of a user's head, which a note says."""
     note_once(f"note: {where}: its head {str(name)[:60]!r} left out")
     return {key: value for key, value in tensors.items() if not key.startswith(f"{ADDED_PREFIX}.{OWN_HEAD}")}
+
+
+def _without_other_exits(
+    tensors: Mapping[str, np.ndarray], paths: set[str], where: object
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return a checkpoint's tensors without those of exits that the task does not have, which a note says, and the paths of new exits."""
+    prefix = f"{ADDED_PREFIX}."
+    saved = {name.removeprefix(prefix) for name in tensors if name.startswith(prefix + EXIT_WEIGHTS)}
+    if others := sorted({int(name.split(".")[1]) for name in saved - paths if name.split(".")[1].isdecimal()}):
+        note_once(f"note: {where}: its exits after layer {', '.join(map(str, others))} left out")
+    kept = {name: value for name, value in tensors.items() if name.removeprefix(prefix) not in saved - paths}
+    return kept, sorted(paths - saved)
 
 
 def _named_class(

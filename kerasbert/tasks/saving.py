@@ -21,11 +21,13 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_folder
 from kerasbert.files.model_folder import OWN_FILE, RANGES_FILE, is_model_file, is_replaceable
 from kerasbert.files.training_recommendation import Recommendation
+from kerasbert.heads.exits import EXITS
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.text import Tokenizer
 
 OWN_HEAD = "head."  # the start of the paths of the weights of a user's head
+EXIT_WEIGHTS = f"{EXITS}."
 
 
 class SavedTask(Protocol):
@@ -85,8 +87,8 @@ def variables_of_options(encoder: Encoder, options: Collection[str]) -> list[str
 
 
 def own_head_variables(variables: Collection[str]) -> list[str]:
-    """Return the paths of the weights of a user's head, and of heads that no checkpoint of transformers has."""
-    return [path for path in variables if path.startswith((OWN_HEAD, f"{PRETRAINING}."))]
+    """Return the paths of the weights of a user's head, and of heads and exits that no checkpoint of transformers has."""
+    return [path for path in variables if path.startswith((OWN_HEAD, f"{PRETRAINING}.", EXIT_WEIGHTS))]
 
 
 def checkpoint_variables(variables: Mapping[str, tf.Variable]) -> dict[str, tf.Variable]:

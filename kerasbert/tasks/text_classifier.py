@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.arguments import shown
+from kerasbert.arguments import argument, shown
 from kerasbert.checkpoints.cross_encoder import classifier_entries, read_classifier
 from kerasbert.checkpoints.hugging_face import max_sequence_length
 from kerasbert.encoders.base import Encoder
@@ -21,7 +21,7 @@ from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
 from kerasbert.processors.texts import is_paired
 from kerasbert.tasks import string_datasets
-from kerasbert.tasks.base import Task
+from kerasbert.tasks.early_exit import EarlyExitTask
 from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
 from kerasbert.text import Tokenizer
 
@@ -31,7 +31,7 @@ ACTIVATIONS = ("identity", "sigmoid")  # of the score of a regression
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class TextClassifier(Task):
+class TextClassifier(EarlyExitTask):
     """A Dense layer on the pooled first token (Devlin et al. 2018, section 4.1).
 
     Calling it returns logits `(batch, classes)`. `predict` returns probabilities `(rows, classes)`, or scores `(rows, 1)`.
@@ -47,10 +47,14 @@ class TextClassifier(Task):
             `fit` finds it in its data.
         head: A head of your own; see `Task`.
         head_settings: Its arguments.
+        exits: Numbers of layers behind which there is an exit for easy texts, such as [2, 4]; the last layer always has one. `tune_exits`
+            chooses the threshold.
+        exit_threshold: The confidence from 0 to 1 from which on a text ends at an exit; None for no early end.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
-        KerasBertError: When the problem is unknown, or does not fit the labels; or `paired` is neither True, False nor None.
+        KerasBertError: When the problem is unknown, or does not fit the labels; or `paired` is neither True, False nor None; or `exits` are
+            no rising layers of the encoder, or the problem has no classes.
 
     Example:
         ```python
@@ -79,6 +83,8 @@ class TextClassifier(Task):
         paired: bool | None = None,
         head: str | None = None,
         head_settings: Mapping[str, Any] | None = None,
+        exits: Sequence[int] | None = None,
+        exit_threshold: float | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
@@ -88,6 +94,11 @@ class TextClassifier(Task):
         self.labels, self.problem = _checked_labels(labels, problem), problem
         self.activation = _checked_activation(activation, problem)
         self.add_head(len(self.labels), classifier_dropout(encoder))
+        if exits and problem == "regression":
+            raise KerasBertError(
+                f"expected a task with classes for {argument('exits')}, received regression; leave it out"
+            )
+        self.add_exits(exits, len(self.labels), classifier_dropout(encoder), exit_threshold)
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 

@@ -16,13 +16,13 @@ from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.losses import CrossEntropy
 from kerasbert.processors import IGNORED
 from kerasbert.processors.tagging import Tagging
-from kerasbert.tasks.base import Task
+from kerasbert.tasks.early_exit import EarlyExitTask
 from kerasbert.tasks.labels import labels_from_config, labels_to_config, parse_labels
 from kerasbert.text import Tokenizer
 
 
 @keras.utils.register_keras_serializable("kerasbert")
-class TokenTagger(Task):
+class TokenTagger(EarlyExitTask):
     """A Dense layer on every token (Devlin et al. 2018, section 5.3). Calling it returns logits `(batch, length, labels)`.
 
     `fit`, `predict` and `score` take sentences of words, or raw texts, with tags or entities; see
@@ -37,6 +37,8 @@ class TokenTagger(Task):
         stride: Tokens from the start of a window to that of the next one; see `Tagging`.
         head: A head of your own, which returns logits `(batch, length, labels)`; see `Task`.
         head_settings: Its arguments.
+        exits: Numbers of layers behind which there is an exit for easy texts; see `TextClassifier`.
+        exit_threshold: The confidence from 0 to 1 from which on a text ends at an exit: that of its least certain token.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -63,6 +65,8 @@ class TokenTagger(Task):
         stride: int | None = None,
         head: str | None = None,
         head_settings: Mapping[str, Any] | None = None,
+        exits: Sequence[int] | None = None,
+        exit_threshold: float | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
@@ -73,6 +77,7 @@ class TokenTagger(Task):
             )
         _ = self.processor  # reports wrong settings at once
         self.add_head(len(self.labels), classifier_dropout(encoder))
+        self.add_exits(exits, len(self.labels), classifier_dropout(encoder), exit_threshold)
         self.answer_quantizer = activation_quantizer(integer_part(encoder.policy), "answer", fixed_range=SOFTMAX_RANGE)
         self._create_variables()
 

@@ -11,6 +11,7 @@ from kerasbert.files.atomic import atomic_file
 from kerasbert.files.record import Options, flag, same_setting, setting
 from kerasbert.files.toml_text import read_toml, toml_value
 from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
+from kerasbert.training.exit_options import parse_exits
 
 # Help texts that options of other commands share.
 HEAD_HELP = "A head of your own: a Python file, and its class or function; see kb.register_head. The file is executed."
@@ -144,6 +145,18 @@ class TrainConfig(Options):
         None, "Train only adapters of this width, the layer norms and the head (Houlsby et al. 2019).", at_least=1
     )
     layer_mix: bool = setting(False, "Use a learned weighted sum of all encoder layers.", "")
+    exits: str | None = setting(
+        None,
+        "Layers behind which easy texts may end, such as 2,4: with a threshold chosen on --dev. none removes exits.",
+        "N,...|none",
+    )
+    keep: float | None = setting(
+        None,
+        "For --exits: the share of the last exit's score that the threshold keeps on --dev. Default: 0.99.",
+        "SHARE",
+        at_least=0,
+        at_most=1,
+    )
 
     early_stopping: int | None = setting(
         None, "Stop after N epochs without a better score on the development data.", at_least=1
@@ -171,6 +184,7 @@ class TrainConfig(Options):
                 f"expected --labels as two or more different names separated by commas, received {repeated[0]!r} twice"
             )
         check_answers_questions(answer_settings(self), self.task.replace("-", "_"))
+        parse_exits(self.exits)
         methods = [name for name in ("freeze", "top_layers", "unfreeze", "adapters") if getattr(self, name)]
         if len(methods) > 1:
             raise KerasBertError(

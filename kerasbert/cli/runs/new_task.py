@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from kerasbert.errors import KerasBertError
 from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.exit_options import parse_exits
 
 if TYPE_CHECKING:
     from kerasbert.cli.inputs.training_data import TrainingData
@@ -51,6 +52,12 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
                 )
             settings["head"] = head_of_file(training.head)
         settings |= {"heads": data.processor.heads} if isinstance(data.processor, Joint) else {}
+        if training.exits is not None:
+            if "exits" not in inspect.signature(tasks.TASKS[name].__init__).parameters:
+                raise KerasBertError(
+                    f"expected a task with classes for --exits, received --task {training.task}; leave --exits out"
+                )
+            settings["exits"] = parse_exits(training.exits)
         settings |= answer_settings(training)
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():

@@ -12,6 +12,7 @@ from kerasbert.cli.outputs.results import to_jsonable
 from kerasbert.cli.process.progress import note, progress
 from kerasbert.optional import require_package
 from kerasbert.training.config import TrainConfig
+from kerasbert.training.exit_options import choose_threshold
 from kerasbert.training.recommended import settled
 from kerasbert.training.run_folder import RunFolder, check_resumable
 
@@ -99,11 +100,17 @@ class TrainingRun:
         with progress(TRAINING) as bar:
             with task.distribute_strategy.scope():
                 callbacks = (*prepare(task, self.config, data), *callbacks)
+            student: Any = getattr(task, "student", task)
+            if dev is not None and getattr(student, "exit_layers", ()):
+                student.exit_threshold = None  # epochs are compared by the last exit
             if not self.resume:
                 self.folder.begin(self.options)
             result = train(
                 task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks, progress=bar
             )  # fmt: skip
+            if line := choose_threshold(student, dev, self.config.keep):
+                note(line)
+                student.save_pretrained(self.out)
             outputs, processor = result.outputs, task.processor
             confusion = None if outputs is None else confusion_matrix(processor, outputs)
             write_plots(self.folder, task.labels or (), confusion)
