@@ -6,14 +6,14 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.arguments import argument, shown
+from kerasbert.arguments import argument
 from kerasbert.encoders.base import Encoder, first_token
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import make_dense
-from kerasbert.values import is_whole_number
+from kerasbert.values import is_whole_number, short_repr
 
 EXITS = "exits"  # the attribute of a task, and the start of the paths of weights
 
@@ -108,7 +108,7 @@ def checked_exits(exits: Any, layers: int) -> tuple[int, ...]:
     numbers = list(exits) if isinstance(exits, list | tuple) else None
     if not numbers or not all(is_whole_number(each, 1, layers) for each in numbers):
         raise KerasBertError(
-            f"expected {argument(EXITS)} as numbers of layers from 1 to {layers - 1}, received {shown(exits)}; name layers"
+            f"expected {argument(EXITS)} as numbers of layers from 1 to {layers - 1}, received {short_repr(exits)}; name layers"
         )
     numbers = [int(each) for each in numbers]
     if numbers != sorted(set(numbers)):

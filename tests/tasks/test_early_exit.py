@@ -118,7 +118,7 @@ def test_a_tagger_is_as_confident_as_its_least_certain_token(tiny):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"exits": [0]}, "expected `exits=` as numbers of layers from 1 to 2, received list; name layers"),
+        ({"exits": [0]}, "expected `exits=` as numbers of layers from 1 to 2, received \\[0\\]; name layers"),
         ({"exits": [4]}, "from 1 to 2"),
         ({"exits": "1,2"}, "from 1 to 2, received '1,2'"),
         ({"exits": [True]}, "from 1 to 2"),
