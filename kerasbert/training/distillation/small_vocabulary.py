@@ -88,13 +88,20 @@ def small_vocabulary(tokenizer: Any, texts: Sequence[str], size: int) -> WordPie
         raise KerasBertError(
             f"expected a teacher with a WordPiece tokenizer, received {type(tokenizer).__name__}; choose another teacher"
         )
-    most = tokenizer.vocabulary_size - 1
-    check_whole_number(size, f"a vocabulary_size smaller than the teacher's {tokenizer.vocabulary_size:,}", most=most)
+    if check_whole_number(size, "vocabulary_size") >= tokenizer.vocabulary_size:
+        raise KerasBertError(
+            f"expected a vocabulary_size below the teacher's {tokenizer.vocabulary_size:,} tokens, received {size:,}; lower it"
+        )
     rules: Any = {name: getattr(tokenizer, name) for name in WordPiece.flags.values()}
     untrained, corpus = WordPiece(SPECIAL_TOKENS, **rules), Corpus(texts)
     words = counted_words(untrained._engine, corpus.pieces(untrained._word_ends))
     corpus.check_words(words)
     learned = learn_wordpiece(words, size, min_frequency=2)
+    if all(len(token.removeprefix("##")) == 1 for token in learned[len(SPECIAL_TOKENS) :]):
+        raise KerasBertError(
+            f"expected texts in which words repeat, received {corpus.count:,}, of which only characters were learned as tokens; give more "
+            "texts, or a larger vocabulary_size"
+        )
     names = [getattr(tokenizer, role) for role in _ROLES]
     return WordPiece(
         [*names, *(token for token in learned[len(names) :] if token not in names)],

@@ -136,6 +136,28 @@ def test_both_models_learn_and_the_given_teacher_stays(teacher, texts, tmp_path)
     assert classifier.config.hidden_size == 8 and len(classifier.predict(["a good film"])) == 1
 
 
+@pytest.mark.parametrize("name", ["distilbert", "electra", "mobilebert", "albert"])
+def test_other_architectures_shrink_too(tiny, texts, name):
+    from kerasbert import encoders
+
+    classes = {"distilbert": "DistilBert", "electra": "Electra", "mobilebert": "MobileBert", "albert": "Albert"}
+    made = (getattr(encoders, f"{classes[name]}{kind}") for kind in ("Config", "Encoder"))
+    config, encoder = made
+    sizes = {"vocab_size": 100, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+    further = {} if name == "distilbert" else {"embedding_size": 8}
+    further |= {"intra_bottleneck_size": 8} if name == "mobilebert" else {}
+    words = (*tiny.vocabulary, *(f"word{number}" for number in range(100 - len(tiny.vocabulary))))
+    teacher = MaskedLM(
+        encoder(config(**{**tiny.sizes, **sizes, **further}), pooler=False), WordPiece(words), sequence_length=12
+    )
+    dual = DualVocabulary(student_of(teacher, texts), teacher)
+    compared = {path.split(".")[0] for path, *_ in dual.projections._pairs}
+    assert {"embeddings", "layers"} <= compared and np.isfinite(dual.projections.loss())
+    np.testing.assert_allclose(
+        dual.dual_teacher(teacher.pack(texts[:1]))[..., :100], teacher(teacher.pack(texts[:1])), atol=1e-5
+    )
+
+
 def test_labels_are_the_masked_tokens_of_each_vocabulary(teacher, texts):
     dual = DualVocabulary(student_of(teacher, texts), teacher)
     (inputs, labels), *_ = dual._dataset(texts, None, 40, shuffle=True, seed=3)
@@ -151,10 +173,12 @@ def test_labels_are_the_masked_tokens_of_each_vocabulary(teacher, texts):
 
 def test_wrong_models_and_numbers_are_refused(tiny, teacher, texts):
     student = student_of(teacher, texts)
-    with pytest.raises(KerasBertError, match="a vocabulary_size smaller than the teacher's 100 .*received 100"):
+    with pytest.raises(KerasBertError, match="a vocabulary_size below the teacher's 100 tokens, received 100"):
         small_vocabulary_student(teacher, texts, 100)
     with pytest.raises(KerasBertError, match="the special tokens and the characters of these texts, received 8"):
         small_vocabulary_student(teacher, texts, 8)
+    with pytest.raises(KerasBertError, match="words repeat, received 1, of which only characters"):
+        small_vocabulary_student(teacher, ["fine day"], SIZE)
     with pytest.raises(KerasBertError, match="hidden_size from 1 to 16, received 20"):
         small_vocabulary_student(teacher, texts, SIZE, hidden_size=20)
     with pytest.raises(KerasBertError, match="a kb.MaskedLM as the teacher .*received TextClassifier"):
