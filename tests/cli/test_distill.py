@@ -110,6 +110,15 @@ def test_sentence_vectors_with_texts_as_dev_data(place, run, tmp_path):
         (["--layers", "1", "--layer-map", "skip"], "an objective of layers with the layer map 'skip'"),
         (["--student", "x", "--strategy", "last"], "--layers as a number with --strategy last"),
         (["--layers", "1", "--cache", __file__], "expected a folder as --cache, received the file"),
+        (["--method", "theseus"], "--layers with --method theseus, received none"),
+        (["--method", "theseus", "--layers", "1", "--replacement-rate", "1.5"], "--replacement-rate from 0 to 1"),
+        (["--layers", "1", "--replacement", "constant"], "--method theseus with --replacement, received --method obj"),
+        (["--method", "theseus", "--layers", "2"], "fewer layers than the predecessor's 2, received 2"),
+        (
+            ["--method", "theseus", "--layers", "1", "--epochs", "2", "--fine-tune-epochs", "2"],
+            "more epochs than the 2",
+        ),
+        (["--method", "dual-vocabulary", "--layers", "0,1"], "a number with --method dual-vocabulary, received 0,1"),
         (["--layers", "1", "--resume"], "expected an interrupted training in"),
     ],
 )
