@@ -1,4 +1,4 @@
-"""`kerasbert prune` of layers, heads, neurons, vocabulary and dimensions: output, errors, and use of the pruned folder."""
+"""`kerasbert prune` of layers, heads, neurons, the hidden size, vocabulary and dimensions: output, errors, and use of the pruned folder."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def pruned(place, folder):
     words = place.folder / "corpus.txt"
     words.write_text("a good plot\nthe film is so bad\ngreat fun\n\nboring\n", "utf-8")
     out = place.folder / "cut"
-    ways = ["--layers", "2", "--heads", "0.25", "--feed-forward", "0.4", "--vocabulary", str(words)]
+    ways = ["--layers", "2", "--heads", "0.25", "--feed-forward", "0.4", "--hidden", "12", "--vocabulary", str(words)]
     data = ["--data", place.train, "--dev", place.dev, "--max-rows", "24"]
     assert main(["prune", str(folder), *ways, *data, "--out", str(out)]) == 0
     return out
@@ -46,6 +46,7 @@ def test_all_parts_in_one_command(pruned):
     task = load_task(pruned)
     assert task.config.num_hidden_layers == 2 and task.config.intermediate_size == 24
     assert sum(task.encoder.cut.heads) == 6 and min(task.encoder.cut.heads) >= 1
+    assert task.config.hidden_size == 12 and task.encoder.cut.head_size == 4
     assert (
         task.config.vocab_size == 16 and "awful" not in task.tokenizer.vocabulary
     )  # the corpus and five special tokens
@@ -79,7 +80,8 @@ def test_sizes_are_printed_as_a_table(run, place, folder):
                "--out", place.folder / "heads")  # fmt: skip
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert done.code == 0 and lines[0] == f"saved {place.folder / 'heads'}"
-    assert {"layers 3 3", "heads 4 2", "feed-forward 32 32"} <= set(lines)
+    assert {"layers 3 3", "heads 4 2", "feed-forward 32 32", "hidden size 16 16"} <= set(lines)
+    assert "note: transformers cannot load the model: its config.json has no keys for these sizes (heads)\n" in done.err
 
 
 def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
@@ -105,10 +107,21 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     [
         (
             [],
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --vocabulary, --dimensions or --rank, received none",
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, received ",
         ),
         (["--heads", "1"], "expected --heads above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward above 0 and below 1, received 0"),
+        *(
+            (
+                ["--hidden", each, "--data", "x.tsv"],
+                f"expected --hidden as a fraction above 0 and below 1 or a whole number of at least 1, received {each}",
+            )
+            for each in ("0", "1.0", "-8", "many", "nan", "8,4", "1e2", "\u0663")
+        ),
+        (
+            ["--hidden", "0.5"],
+            "expected --data for --hidden, which is measured on it, received none; add a labelled file",
+        ),
         (
             ["--heads", "0.5"],
             "expected --data for --heads, which is measured on it, received none; add a labelled file",
@@ -141,6 +154,21 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
 )
 def test_options_are_checked_before_the_model_is_loaded(run, place, arguments, message):
     done = run("prune", "no such folder", *arguments, "--out", place.folder / "never")
+    assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ("16", "expected a hidden size as a whole number from 1 to 15, below the present one, received 16"),
+        ("10", "expected a hidden size that the 4 attention heads divide, received 10; 8 is the nearest"),
+        ("0.1", "expected a share that cuts 8 of 16 hidden dimensions, received 0.1; choose a larger share"),
+    ],
+)
+def test_hidden_sizes_that_do_not_fit_are_rejected(run, place, folder, size, message):
+    done = run(
+        "prune", folder, "--hidden", size, "--data", place.train, "--max-rows", 8, "--out", place.folder / "never"
+    )
     assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
 
 

@@ -1,4 +1,4 @@
-"""Structured pruning for `kerasbert prune`: removes layers, heads, neurons, tokens and dimensions of vectors; makes low-rank factors."""
+"""Structured pruning for `kerasbert prune`: removes layers, heads, neurons, hidden dimensions and tokens; makes low-rank factors."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +21,7 @@ _SIZES = {
     "layers": "layers",
     "heads": "heads",
     "feed_forward": "feed-forward",
+    "hidden": "hidden size",
     "vocabulary": "vocabulary",
     "dimensions": "numbers in a vector",
     "parameters": "parameters",
@@ -30,7 +31,7 @@ _SHOWN_CHOICES = 5  # of a search, beside those of fixed strategies
 
 
 def prune_structures(model: str, config: "StructuredConfig", training: TrainConfig) -> Result:
-    """Remove layers, heads, neurons, tokens and dimensions from a saved model, then factorize it, in this order, and save it.
+    """Remove parts of a saved model, in the order of the options' help, and save it.
 
     Args:
         model: A saved folder or a hub name.
@@ -65,12 +66,22 @@ def prune_structures(model: str, config: "StructuredConfig", training: TrainConf
     pruned, low_rank = _factorize(pruned, config, tables.get(config.data or ""), training.batch_size)
     dev_after = score(pruned, dev, "the pruned model")
     pruned.save_pretrained(out)
+    _note_cut(pruned)
     RunFolder(out).clear()  # of a model that was replaced
     data = {
         "model": model, "out": out, "before": before, "after": _sizes(pruned), "dev_before": dev_before, "dev_after": dev_after,
         "strategy": strategy, **low_rank, **_search_data(task, search),
     }  # fmt: skip
     return Result(data, _blocks(data))
+
+
+def _note_cut(task: "Task") -> None:
+    """Print a line about sizes that only kerasbert reads."""
+    from kerasbert.cli.process.progress import note
+
+    if task.encoder.cut is not None:
+        names = ", ".join(task.encoder.cut.to_dict())
+        note(f"note: transformers cannot load the model: its config.json has no keys for these sizes ({names})")
 
 
 def _labelled(config: "StructuredConfig", training: TrainConfig) -> list[str]:
@@ -156,6 +167,8 @@ def _prune(
             )
         if config.feed_forward is not None:
             task = structured.prune_feed_forward(task, config.feed_forward, data=data, batch_size=batch_size)
+        if config.hidden is not None:
+            task = structured.prune_hidden(task, **config.hidden_size, data=data, batch_size=batch_size)
         if config.vocabulary is not None:
             task = structured.trim_vocabulary(task, tables[config.vocabulary], characters=config.characters)
         if config.dimensions is not None:
@@ -204,6 +217,7 @@ def _sizes(task: "Task") -> dict[str, Any]:
         "layers": task.config.num_hidden_layers,
         "heads": head_counts(task),
         "feed_forward": feed_forward_widths(task),
+        "hidden": task.config.hidden_size,
         "vocabulary": task.config.vocab_size,
         **({} if width is None else {"dimensions": width}),
         "parameters": sum(value.size for value in values),

@@ -106,6 +106,11 @@ class StructuredConfig(Options):
     feed_forward: float | None = setting(
         None, "Fraction of the feed-forward neurons to remove.", "FRACTION", above=0, below=1
     )
+    hidden: str | None = setting(
+        None,
+        "Fraction of the hidden dimensions to remove, such as 0.25, or as a whole number the hidden size to keep.",
+        "N|FRACTION",
+    )
     vocabulary: str | None = setting(
         None, "Keep only the tokens of these texts: a .txt file of lines, or a data file of the task.", "FILE"
     )
@@ -136,8 +141,8 @@ class StructuredConfig(Options):
     )
     data: str | None = setting(
         None,
-        "Data for measuring: a data file of the task, labelled for --heads and --feed-forward, of which a few hundred rows are enough; "
-        "or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
+        "Data for measuring: a data file of the task, labelled for --heads, --feed-forward and --hidden, of which a few hundred rows are "
+        "enough; or, without labels, a .txt file of lines. --dimensions needs thousands of texts.",
         "FILE",
     )
 
@@ -153,7 +158,11 @@ class StructuredConfig(Options):
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
             )
-        measured = [flag(name) for name in ("heads", "feed_forward", "dimensions") if getattr(self, name) is not None]
+        if self.hidden is not None:
+            _ = self.hidden_size  # checked before anything is read
+        measured = [
+            flag(name) for name in ("heads", "feed_forward", "hidden", "dimensions") if getattr(self, name) is not None
+        ]
         measured += [f"--strategy {self.strategy}"] if self.strategy in ("contribution", "search") else []
         if measured and self.data is None:
             advice = "add a labelled file" if self.needs_labels else "add a file of texts"
@@ -171,7 +180,7 @@ class StructuredConfig(Options):
     @property
     def removes(self) -> list[str]:
         """The given options that remove parts."""
-        names = ("layers", "heads", "feed_forward", "vocabulary", "dimensions", *_RANKS)
+        names = ("layers", "heads", "feed_forward", "hidden", "vocabulary", "dimensions", *_RANKS)
         return [flag(name) for name in names if getattr(self, name) not in (None, {})]
 
     @property
@@ -187,4 +196,25 @@ class StructuredConfig(Options):
     @property
     def needs_labels(self) -> bool:
         """True if importance is measured with the loss."""
-        return self.heads is not None or self.feed_forward is not None
+        return any(part is not None for part in (self.heads, self.feed_forward, self.hidden))
+
+    @property
+    def hidden_size(self) -> dict[str, int | float]:
+        """The argument of `prune_hidden`: the fraction to remove as `share`, or the size to keep as `size`.
+
+        Raises:
+            KerasBertError: When the option is neither.
+        """
+        text = self.hidden or ""
+        if text.isascii() and text.isdecimal() and int(text):
+            return {"size": int(text)}
+        try:
+            share = float(text)
+        except ValueError:
+            share = 0.0
+        if not 0 < share < 1:
+            raise KerasBertError(
+                f"expected --hidden as a fraction above 0 and below 1 or a whole number of at least 1, received {self.hidden}; 0.25 and "
+                "192 are examples"
+            )
+        return {"share": share}

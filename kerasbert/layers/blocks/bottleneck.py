@@ -109,15 +109,23 @@ class MobileBertBlock(keras.layers.Layer):
         make: the factory of the layer.
         heads: number of heads of a pruned block, by default the config's.
         intermediate: inner widths of the feed-forward networks of a pruned block, by default the config's.
+        head_size: the channels of a head of a pruned block, by default the config's.
     """
 
-    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int] = ()):
+    def __init__(
+        self,
+        make: LayerFactory,
+        heads: int | None = None,
+        intermediate: Sequence[int] = (),
+        head_size: int | None = None,
+    ):
         super().__init__(name=make.name)
         config: Any = make.config
         self._make_bottlenecks(config, make)
         self.attention = SelfAttention(
             make.at("attention"),
             width=config.true_hidden_size, separate_values=self.shared_bottleneck is not None, heads=heads,
+            head_size=head_size,
         )  # fmt: skip
         self.attention_adapter: keras.layers.Layer | None = None  # set by `insert_adapters`
         self.attention_norm = make.norm("attention_norm", config.normalization_type)

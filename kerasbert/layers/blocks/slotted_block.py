@@ -99,11 +99,15 @@ class GatedFeedForward(FeedForward):
 class SlottedBlock(TransformerBlock):
     """A transformer block whose slots `block_form(layer)` of the config fills; see `TransformerBlock` for the arguments."""
 
-    def __init__(self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,)):
+    def __init__(
+        self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,),
+        head_size: int | None = None,
+    ):  # fmt: skip
         config: Any = make.config
         form: BlockForm = config.block_form(int(make.path.rpartition(".")[2]))
         attention = SelfAttention if form.rotary_base is None else partial(RotaryAttention, base=form.rotary_base)
-        super().__init__(make, heads, intermediate, attention, GatedFeedForward if form.gated else FeedForward)
+        feed_forward = GatedFeedForward if form.gated else FeedForward
+        super().__init__(make, heads, intermediate, attention, feed_forward, head_size)
         self.pre_norm = config.pre_norm
         if not form.input_norm:
             self.attention_norm = None

@@ -28,14 +28,17 @@ class SelfAttention(keras.layers.Layer):
         width: W, by default the hidden size.
         separate_values: whether values are computed from a tensor of their own (MobileBERT).
         heads: N of a pruned layer, by default the config's.
+        head_size: D where W was cut, by default W divided by the config's heads.
     """
 
     def __init__(
-        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None
-    ):
+        self, make: LayerFactory, *, width: int | None = None, separate_values: bool = False, heads: int | None = None,
+        head_size: int | None = None,
+    ):  # fmt: skip
         super().__init__(name=make.name)
         config, width = make.config, width or make.config.hidden_size
-        self.heads, self.head_size = heads or config.num_attention_heads, width // config.num_attention_heads
+        self.heads = heads or config.num_attention_heads
+        self.head_size = head_size or width // config.num_attention_heads
         self.scale = self.head_size**-0.5  # of the scores
         # XNNPACK multiplies two activations in 8 bits where the zero point of the second one is 0.
         inner, symmetric = self.heads * self.head_size, make.integer_only
@@ -136,6 +139,7 @@ class TransformerBlock(keras.layers.Layer):
         intermediate: width of the feed-forward network of a pruned block, by default the config's.
         attention: the class of the attention layer.
         feed_forward: the class of the feed-forward network.
+        head_size: the channels of a head of a pruned block, by default the config's.
     """
 
     edges = transformer_edges
@@ -143,9 +147,10 @@ class TransformerBlock(keras.layers.Layer):
     def __init__(
         self, make: LayerFactory, heads: int | None = None, intermediate: Sequence[int | None] = (None,),
         attention: Callable[..., SelfAttention] = SelfAttention, feed_forward: type[FeedForward] = FeedForward,
+        head_size: int | None = None,
     ):  # fmt: skip
         super().__init__(name=make.name)
-        self.attention = attention(make.at("attention"), heads=heads)
+        self.attention = attention(make.at("attention"), heads=heads, head_size=head_size)
         self.attention_sum = make.quantizer("attention_stream", integer_only=True, residual=True)
         self.attention_norm: Any = make.norm("attention_norm")
         self.feed_forward = feed_forward(make.at("feed_forward"), intermediate=intermediate[0])

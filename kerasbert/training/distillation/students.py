@@ -114,12 +114,14 @@ def _with_pruned_sizes(
     config: EncoderConfig, encoder: Encoder, chosen: list[int], changes: dict[str, Any]
 ) -> tuple[EncoderConfig, PrunedSizes | None]:
     """The config and the pruned sizes of a student with these blocks of the encoder. A size in `changes` applies to all of them."""
-    heads, widths = sizes_of(encoder, chosen)
+    sizes = sizes_of(encoder, chosen)
     if "num_attention_heads" in changes:
-        heads = [changes["num_attention_heads"]] * len(heads)
+        sizes = sizes._replace(heads=[changes["num_attention_heads"]] * len(sizes.heads))
     if "intermediate_size" in changes:
-        widths = [changes["intermediate_size"]] * len(widths)
-    return PrunedSizes.of(config, heads, widths)
+        sizes = sizes._replace(intermediate=[changes["intermediate_size"]] * len(sizes.intermediate))
+    if changes.keys() & {"num_attention_heads", "hidden_size", "intra_bottleneck_size"}:
+        sizes = sizes._replace(head_size=config.head_width // config.num_attention_heads)
+    return PrunedSizes.of(config, sizes)
 
 
 def _copy_weights(teacher: Task, student: Task, chosen: list[int] | None) -> list[str]:

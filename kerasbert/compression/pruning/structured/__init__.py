@@ -1,8 +1,9 @@
-"""Structured pruning: whole layers, attention heads, feed-forward neurons, vocabulary entries and dimensions of vectors are removed."""
+"""Structured pruning: removes layers, heads, feed-forward neurons, hidden dimensions, vocabulary entries and dimensions of vectors."""
 
 from kerasbert.compression.pruning.structured.dimensions import reduce_dimensions
 from kerasbert.compression.pruning.structured.heads import prune_heads
-from kerasbert.compression.pruning.structured.importance import head_importance, neuron_importance
+from kerasbert.compression.pruning.structured.hidden import prune_hidden
+from kerasbert.compression.pruning.structured.importance import head_importance, hidden_importance, neuron_importance
 from kerasbert.compression.pruning.structured.layer_search import LayerChoice, search_layers
 from kerasbert.compression.pruning.structured.layer_strategies import layer_similarities
 from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers
@@ -17,12 +18,14 @@ __all__ = [
     "drop_layers",
     "factorize",
     "head_importance",
+    "hidden_importance",
     "layer_similarities",
     "low_rank_report",
     "merge_factors",
     "neuron_importance",
     "prune_feed_forward",
     "prune_heads",
+    "prune_hidden",
     "reduce_dimensions",
     "search_layers",
     "trim_vocabulary",

@@ -12,7 +12,6 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     check_float,
     check_fraction,
     check_indices,
-    feed_forward_widths,
     head_counts,
     keep_inputs,
     keep_outputs,
@@ -20,7 +19,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     weights_by_path,
 )
 from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
-from kerasbert.encoders.pruned_sizes import PrunedSizes
+from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks.base import Task
 
@@ -73,8 +72,8 @@ def prune_heads(
         for dense in (attention.query, attention.key, attention.value):
             keep_outputs(weights, dense, channels)
         keep_inputs(weights, attention.output_dense, channels)
-    config, cut = PrunedSizes.of(task.config, [len(indices) for indices in kept_heads], feed_forward_widths(task))
-    return rebuild_task(task, weights, config, cut)
+    sizes = sizes_of(task.encoder)._replace(heads=[len(indices) for indices in kept_heads])
+    return rebuild_task(task, weights, *PrunedSizes.of(task.config, sizes))
 
 
 def _most_important_heads(task: Task, share: float, data: Any, per_layer: bool, batch_size: int) -> list[np.ndarray]:

@@ -1,9 +1,9 @@
-"""Importance of attention heads and feed-forward neurons, from gradients of the loss.
+"""Importance of attention heads, feed-forward neurons and hidden dimensions, from gradients of the loss.
 
-A gate is a factor of 1 on the output of a head or a neuron. The derivative of the loss by the gate estimates, to first order, the change of
-the loss without that part. The importance is the mean of its absolute value over examples. For heads see Michel et al. 2019, "Are Sixteen
-Heads Really Better than One?", section 4.1. For neurons see Molchanov et al. 2017, "Pruning Convolutional Neural Networks for Resource
-Efficient Inference", section 2.2.
+A gate is a factor of 1 on the output of a head or a neuron, or on a dimension of the hidden states. The derivative of the loss by the gate
+estimates, to first order, the change of the loss without that part. The importance is the mean of its absolute value over examples. For
+heads see Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 4.1. For neurons see Molchanov et al. 2017, "Pruning
+Convolutional Neural Networks for Resource Efficient Inference", section 2.2.
 """
 
 from collections import defaultdict
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from kerasbert.capture import captured
 from kerasbert.compression.labelled_loss import Loss, labelled_batches, mean_loss, split_labels
 from kerasbert.compression.pruning.structured.model_surgery import attentions, check_float, feed_forwards
 from kerasbert.compression.quantization.known_tokens import check_known_tokens
@@ -88,9 +89,46 @@ def neuron_importance(task: Task, data: Any, batch_size: int = 32) -> list[np.nd
     return [_normalized(values) for values in derivatives]
 
 
+def hidden_importance(task: Task, data: Any, batch_size: int = 32) -> np.ndarray:
+    """Return the importance of the dimensions of the hidden states, `(hidden,)` with Euclidean norm 1.
+
+    It is the mean over examples of the absolute derivative of the loss by a gate on the dimension, one for all places at which layers
+    write it: the embeddings, each attention and each feed-forward network.
+
+    Args:
+        task: The task, in float.
+        data: Labelled examples, see `head_importance`.
+        batch_size: Examples in a batch.
+
+    Returns:
+        One number for each dimension, from 0 to 1.
+
+    Raises:
+        KerasBertError: When the task is quantized or has no loss, and when the data have no labels.
+
+    Example:
+        ```python
+        from kerasbert.compression.pruning.structured import hidden_importance
+        hidden_importance(task, (texts, labels)).argmin()  # the least important dimension
+        ```
+    """
+    return stream_importance(task, data, batch_size)[0]
+
+
+def stream_importance(task: Task, data: Any, batch_size: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return `hidden_importance`, and the importance of the numbers of the pooled vector; None without a pooler."""
+    check_float(task)
+    copy = task.with_policy(None)
+    pooled = [] if copy.encoder.pooler is None else [copy.encoder.pooled_quantizer]
+    width = copy.config.hidden_size
+    *of_pooled, of_stream = gate_derivatives(copy, pooled, [width] * len(pooled), data, batch_size, stream=True)
+    return _normalized(of_stream), _normalized(of_pooled[0]) if of_pooled else None
+
+
 def gate_derivatives(
-    task: Task, quantizers: Sequence[ActivationFakeQuant], gates: Sequence[int], data: Any, batch_size: int = 32
-) -> list[np.ndarray]:
+    task: Task, quantizers: Sequence[ActivationFakeQuant], gates: Sequence[int], data: Any, batch_size: int = 32,
+    stream: bool = False,
+) -> list[np.ndarray]:  # fmt: skip
     """Return the mean over examples of |d loss / d gate|, `(gates,)` for each activation.
 
     The task runs as in inference.
@@ -101,6 +139,7 @@ def gate_derivatives(
         gates: Number of gates that divide the last axis of each activation.
         data: See `head_importance`.
         batch_size: Examples in a batch.
+        stream: Whether gates on the dimensions of the residual stream follow those of the quantizers.
 
     Raises:
         KerasBertError: When the task has no loss, and when the data have no labels or no known token.
@@ -109,41 +148,51 @@ def gate_derivatives(
     x, y = split_labels(task, data)
     check_known_tokens(task, task.features(x)[1], "find on them what matters")
     batches = labelled_batches(task, x, y, batch_size)
+    gates = [*gates, task.config.hidden_size] if stream else list(gates)
     totals, examples = [np.zeros(count) for count in gates], 0
     for inputs, targets, *_ in batches:
         count = int(inputs["input_ids"].shape[0])
-        sums = _batch_sums(task, quantizers, gates, inputs, targets, loss, count)
+        activations, gradients = _batch_gradients(task, quantizers, inputs, targets, loss, stream)
+        sums = [
+            _sum_by_gate(tensors, slopes, count, number)
+            for tensors, slopes, number in zip(activations, gradients, gates, strict=True)
+        ]
         for total, batch_sum in zip(totals, sums, strict=True):
             total += batch_sum
         examples += count
     return [total / examples for total in totals]
 
 
-def _batch_sums(
-    task: Task,
-    quantizers: Sequence[ActivationFakeQuant],
-    gates: Sequence[int],
-    inputs: dict[str, tf.Tensor],
-    targets: Any,
-    loss: Loss,
-    examples: int,
-) -> list[np.ndarray]:
-    """Sums over the batch's examples, `(gates,)` for each quantizer."""
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
+def _batch_gradients(
+    task: Task, quantizers: Sequence[ActivationFakeQuant], inputs: dict[str, tf.Tensor], targets: Any, loss: Loss,
+    stream: bool,
+) -> tuple[list[list[tf.Tensor]], Any]:  # fmt: skip
+    """The batch's activations, for each quantizer those of all its calls, and their gradients."""
+    with tf.GradientTape(watch_accessed_variables=stream) as tape:
         observer = _WatchingObserver(tape)
         for quantizer in quantizers:
             quantizer.observer = observer
         try:
-            value = loss(targets, task(inputs, training=False))
+            with captured() as tensors:
+                value = loss(targets, task(inputs, training=False))
         finally:
             for quantizer in quantizers:
                 quantizer.observer = None
     activations = [observer.activations[id(quantizer)] for quantizer in quantizers]
-    gradients: Any = tape.gradient(value, activations, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return [
-        _sum_by_gate(tensors, slopes, examples, count)
-        for tensors, slopes, count in zip(activations, gradients, gates, strict=True)
-    ]
+    if stream:
+        activations.append(_stream_tensors(task, tensors))
+    return activations, tape.gradient(value, activations, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+
+def _stream_tensors(task: Task, tensors: dict[str, list]) -> list[tf.Tensor]:
+    """The residual stream wherever a layer has written it: hidden states, and between attention and the feed-forward network.
+
+    Between bottlenecks there is another stream. A pre-norm block normalizes a copy, which is not the stream.
+    """
+    hidden = [state for states, _ in tensors["encoder"] for state in states]
+    if task.config.pre_norm or getattr(task.config, "use_bottleneck", False):
+        return hidden
+    return [*hidden, *(result for path, _, result in tensors.get("norm", ()) if path.endswith(".attention_norm"))]
 
 
 def _sum_by_gate(

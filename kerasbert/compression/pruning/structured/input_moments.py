@@ -60,7 +60,7 @@ def input_moments(task: Task, paths: Sequence[str], features: Features, batch_si
     """
     check_known_tokens(task, features, "weight directions by what layers read")
     copy = task.with_policy(None)  # leaves the caller's task without observers
-    readers = {dense.path: dense.input_quantizer for dense in dense_layers(copy.encoder) if dense.path in paths}
+    readers = {dense.path: dense.input_quantizer for dense in dense_layers(copy) if dense.path in paths}
     observer = _MomentsObserver()
     for quantizer in readers.values():
         quantizer.observer = observer

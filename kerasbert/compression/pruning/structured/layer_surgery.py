@@ -38,7 +38,7 @@ def with_layers(task: Task, layers: list[int]) -> Task:
             [0, *(1 + call for call in calls)]
         ]
     ranks = ranks_of_blocks(task.encoder.ranks, blocks)
-    return rebuild_task(task, weights, *PrunedSizes.of(config, *sizes_of(task.encoder, blocks)), ranks=ranks)
+    return rebuild_task(task, weights, *PrunedSizes.of(config, sizes_of(task.encoder, blocks)), ranks=ranks)
 
 
 def config_with(config: EncoderConfig, layers: list[int]) -> tuple[EncoderConfig, list[int]]:

@@ -34,6 +34,17 @@ def rebuild_task(
         tokenizer: The new tokenizer; None keeps the task's.
         ranks: The ranks of layers that are stored as two factors; None keeps the task's.
     """
+    rebuilt = resized_task(task, config, cut, tokenizer, ranks)
+    for path, variable in rebuilt.variables_by_path().items():
+        variable.assign(weights[path])
+    return rebuilt
+
+
+def resized_task(
+    task: Task, config: EncoderConfig, cut: PrunedSizes | None, tokenizer: Tokenizer | None = None,
+    ranks: Mapping[str, int] | None = None,
+) -> Task:  # fmt: skip
+    """Return a task of the same class with other sizes and new weights; see `rebuild_task` for the arguments."""
     settings = task.get_config()
     encoder = settings["encoder"]["config"]
     encoder["config"] = config.to_dict()
@@ -42,11 +53,9 @@ def rebuild_task(
         encoder["ranks"] = dict(ranks)
     if tokenizer is not None:
         settings["tokenizer"] = tokenizer.get_config()
-    rebuilt = type(task).from_config(settings)
-    for path, variable in rebuilt.variables_by_path().items():
-        variable.assign(weights[path])
-    rebuilt.inherit_training(task)
-    return rebuilt
+    resized = type(task).from_config(settings)
+    resized.inherit_training(task)
+    return resized
 
 
 def weights_by_path(task: Task) -> dict[str, np.ndarray]:

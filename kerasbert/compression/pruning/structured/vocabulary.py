@@ -7,17 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.compression.pruning.structured.model_surgery import (
-    check_float,
-    feed_forward_widths,
-    head_counts,
-    rebuild_task,
-    weights_by_path,
-)
+from kerasbert.compression.pruning.structured.model_surgery import check_float, rebuild_task, weights_by_path
 from kerasbert.compression.pruning.structured.tokenizers import add_required_ids, check_trimmable, trim_tokenizer
 from kerasbert.compression.quantization.known_tokens import known_token_ids
 from kerasbert.data.dataset import examples_of
-from kerasbert.encoders.pruned_sizes import PrunedSizes
+from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE
 from kerasbert.tasks.base import Task
@@ -79,7 +73,7 @@ def trim_vocabulary(
     for path in WORD_AXES.keys() & weights.keys():
         weights[path] = np.take(weights[path], ids, WORD_AXES[path])
     trimmed_config = replace(config, vocab_size=len(ids), pad_token_id=pad_token_id)
-    trimmed_config, cut = PrunedSizes.of(trimmed_config, head_counts(task), feed_forward_widths(task))
+    trimmed_config, cut = PrunedSizes.of(trimmed_config, sizes_of(task.encoder))
     kept_ids = ids[ids < tokenizer.vocabulary_size].tolist()
     return rebuild_task(task, weights, trimmed_config, cut, trim_tokenizer(tokenizer, kept_ids))
 

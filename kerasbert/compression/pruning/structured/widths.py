@@ -12,14 +12,13 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     check_fraction,
     feed_forward_widths,
     feed_forwards,
-    head_counts,
     keep_inputs,
     keep_outputs,
     rebuild_task,
     weights_by_path,
 )
 from kerasbert.compression.pruning.structured.ranking import global_counts, most_important
-from kerasbert.encoders.pruned_sizes import PrunedSizes
+from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import dense_layers
 from kerasbert.tasks.base import Task
@@ -87,8 +86,8 @@ def prune_feed_forward(
         for layer in (dense for dense in inner if id(dense) not in others):
             keep_outputs(weights, layer, neurons)
         keep_inputs(weights, network.output_dense, neurons)
-    config, cut = PrunedSizes.of(task.config, head_counts(task), kept_widths)
-    return rebuild_task(task, weights, config, cut)
+    sizes = sizes_of(task.encoder)._replace(intermediate=kept_widths)
+    return rebuild_task(task, weights, *PrunedSizes.of(task.config, sizes))
 
 
 def _equal_shares(share: float, present: Sequence[int], multiple: int) -> list[int]:
