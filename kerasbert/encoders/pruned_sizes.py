@@ -58,7 +58,7 @@ class PrunedSizes(Record):
             given = getattr(sizes, name)
             fits = given is None or (len(given) == count and max(given) <= largest)
             sizes.expect(fits, name, f"of the cut as {count} whole numbers from 1 to {largest}")
-        sizes.expect(bool(values), "heads, intermediate", "or head_size in the cut")
+        sizes.expect(bool(values), "heads", "or intermediate or head_size in the cut")
         return sizes
 
     @classmethod

@@ -154,7 +154,7 @@ def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
         ({"heads": [4, 5]}, "expected heads of the cut as 2 whole numbers"),
         ({"heads": [4, True]}, "expected heads as a list of whole numbers of at least 1, received True as item 1"),
         ({"feet": [4, 5]}, "the cut of the encoder: expected the name of a setting, received 'feet'"),
-        ({}, "expected heads or intermediate, or both, in the cut"),
+        ({}, "expected heads or intermediate or head_size in the cut"),
         ([4, 3], "kerasbert.json, encoder: expected cut as an object, received"),
         ({"heads": [4, 2]}, "expected shape"),
     ]:
