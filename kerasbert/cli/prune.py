@@ -40,7 +40,7 @@ def prune(
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Prune the smallest weights of a saved model, or its layers, heads, neurons, hidden size or tokens; or factorize its matrices.
+    """Prune a saved model's smallest weights, or its layers, heads, neurons, hidden size or tokens; or factorize its matrices.
 
     --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
     --layers, --heads, --feed-forward, --hidden, --vocabulary and --dimensions remove parts, in this order, without training. Then --rank
@@ -59,8 +59,8 @@ def prune(
     weights = magnitude.target is not None or magnitude.keep_zeros
     if not weights and not structured.removes:
         raise KerasBertError(
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, received "
-            "none; choose what to prune"
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, "
+            "received none; choose what to prune"
         )
     if weights and structured.removes:
         raise KerasBertError(

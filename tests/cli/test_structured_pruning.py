@@ -107,7 +107,7 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     [
         (
             [],
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, received ",
+            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, ",
         ),
         (["--heads", "1"], "expected --heads above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward above 0 and below 1, received 0"),

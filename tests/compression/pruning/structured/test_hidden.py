@@ -180,11 +180,15 @@ def test_invalid_arguments_are_refused(plain, arguments, message):
 
 def test_models_that_cannot_be_cut_are_refused(make, tiny, quantized):
     data = tiny.rows(4)
+    config = kb.encoders.BiLstmConfig(vocab_size=len(tiny.vocabulary), embedding_size=4, hidden_size=8)
+    lstm = kb.TextClassifier(
+        kb.encoders.BiLstmEncoder(config), tiny.tokenizer(), labels=tiny.labels, sequence_length=16
+    )
     for model, size, message in [
         (make.classifier(task=Pretrainer), 4, "expected a task with a loss, received a Pretrainer"),
         (make.classifier("electra", **WIDE, embedding_size=12), 12, "a hidden size other than that of the embeddings"),
         (make.classifier("mobilebert", task=MaskedLM), 4, "whose decoder is the token table, received a MobileBERT"),
-        (make.classifier("bilstm"), 4, "expected a transformer to cut hidden dimensions of, received a bilstm"),
+        (lstm, 4, "expected a transformer to cut hidden dimensions of, received a bilstm"),
         (quantized, 4, "cut first, quantize then"),
     ]:
         with pytest.raises(KerasBertError, match=message):
