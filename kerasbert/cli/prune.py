@@ -40,7 +40,7 @@ def prune(
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> Result:
-    """Prune a saved model's smallest weights, or its layers, heads, neurons, hidden size or tokens; or factorize its matrices.
+    """Prune a saved model's smallest weights, layers, heads, neurons, hidden size or tokens, or factorize its matrices.
 
     --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
     --layers, --heads, --feed-forward, --hidden, --vocabulary and --dimensions remove parts, in this order, without training. Then --rank

@@ -40,7 +40,7 @@ def test_an_example_can_be_pasted(run):
 def test_commands_are_listed_with_their_whole_first_sentence(run):
     listed = " ".join(run("--help").out.split())
     assert (
-        "prune Prune a saved model's smallest weights, or its layers, heads, neurons, hidden size or tokens; or factorize its matrices."
+        "prune Prune a saved model's smallest weights, layers, heads, neurons, hidden size or tokens, or factorize its matrices."
         in listed
     )
     assert "..." not in listed.partition("Commands:")[2]
