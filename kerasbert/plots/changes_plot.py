@@ -113,6 +113,7 @@ class ChangesPlot(Plot):
         bars.barh(range(len(named)), [100 * each.relative for _, each, _ in named], color="tab:blue")
         bars.set_yticks(range(len(named)), [name for name, _, _ in named], fontsize=8)
         bars.invert_yaxis()
+        bars.set_xlim(left=0)
         bars.set_title("of all weights, %", fontsize=9)
         bars.grid(alpha=0.3, axis="x")
         return figure

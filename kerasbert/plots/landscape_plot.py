@@ -15,6 +15,7 @@ from kerasbert.export.reporting.charts import line_chart
 from kerasbert.plots.labelled_data import labelled_data
 from kerasbert.plots.loss_surface import LossSurface, difference, weights_of
 from kerasbert.plots.plot import Plot
+from kerasbert.processors.embedding import Embedding
 from kerasbert.tasks.base import Task, check_task
 
 if TYPE_CHECKING:
@@ -165,24 +166,28 @@ def landscape(
             raise KerasBertError(
                 "expected models in float, received a quantized one; name the one that it was quantized from"
             )
+    if tuned.processor.self_supervised or isinstance(tuned.processor, Embedding):
+        raise KerasBertError(
+            f"expected a task that learns labels, such as kb.TextClassifier, received {type(tuned).__name__}; name another"
+        )
     steps = np.linspace(*_LINE, check_whole_number(points, "points", 2))
     plane_steps = np.linspace(*_PLANE, check_whole_number(plane_points, "points of the plane", 2))
     dataset = labelled_data(tuned, data)
     origin = weights_of(start)
     towards = difference(weights_of(tuned), origin)
     surface = LossSurface(tuned.with_dropout(0.0), dataset, progress)
-    lines = {"fine-tuned from the checkpoint": surface.line(origin, towards, steps, "loss along the line")}
+    lines = {"fine-tuned from the checkpoint": surface.line(origin, towards, steps.tolist(), "loss along the line")}
     third = other
     if random is not None:
         at_random = weights_of(random[0])
         lines["trained from random weights"] = surface.line(
-            at_random, difference(weights_of(random[1]), at_random), steps, "loss from random weights"
+            at_random, difference(weights_of(random[1]), at_random), steps.tolist(), "loss from random weights"
         )
         third = other or random[1]
     plane = np.zeros((0, 0))
     if third is not None:
         plane = surface.plane(
-            origin, towards, difference(weights_of(third), origin), plane_steps, "loss over the plane"
+            origin, towards, difference(weights_of(third), origin), plane_steps.tolist(), "loss over the plane"
         )
     name = "third model" if other is not None else "trained from random"
     shown_steps = plane_steps if third is not None else np.zeros(0)

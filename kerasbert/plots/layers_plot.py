@@ -197,7 +197,7 @@ def _vectors(task: Task, features: Features, vectors: str, progress: Progress) -
 def _training_rows(task: Task, data: Dataset, vectors: str, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Return the vectors that probes learn from, and their labels."""
     examples, features = task.features(data)
-    labels = task.processor.encode_labels(data.y, examples, features)
+    labels = task.processor.encode_labels(data.y, examples or [], features)
     chosen = [np.flatnonzero(row != IGNORED) for row in labels] if isinstance(task.processor, Tagging) else None
     count = len(features) if chosen is None else sum(map(len, chosen))
     size = 4 * count * (len(task.encoder.stack()) + 1) * task.config.hidden_size
@@ -234,5 +234,5 @@ def _scores(
         outputs = [each[seed, layer] if isinstance(processor, Tagging) else each[seed, layer, 0] for each in answers]
         raw = [processor.raw_result({processor.outputs[0]: each}, features, row) for row, each in enumerate(outputs)]
         check_finite(raw)
-        name, scores[seed, layer] = next(iter(processor.metrics(data.y, examples, features, raw).items()))
+        name, scores[seed, layer] = next(iter(processor.metrics(data.y, examples or [], features, raw).items()))
     return name, scores

@@ -46,7 +46,7 @@ class LossSurface:
     """The loss of a task on some data, without dropout, as a function of the weights.
 
     Args:
-        task: The task; its weights are changed by `at`.
+        task: The task; it is compiled, and `at` changes its weights.
         data: Labelled data.
         progress: Receives the progress.
     """
@@ -58,11 +58,12 @@ class LossSurface:
         dataset, _ = batches(task, features, task.encode_targets(data.y, examples, features), batch_size=_BATCH)
         self.batches = list(dataset)
         self.rows = len(features)
-        loss = task.default_loss()
+        task.compile()
 
         def compute(inputs: Any, labels: Any) -> tf.Tensor:
-            return loss(labels, task(inputs, training=False))
+            return task.compiled_loss(labels, task(inputs, training=False))
 
+        compute(*self.batches[0])  # Keras makes variables in the first call
         self._loss = tf.function(compute, reduce_retracing=True, autograph=False)
 
     def at(self, origin: Weights, steps: Sequence[tuple[float, Weights]]) -> float:

@@ -29,14 +29,14 @@ def loss_of(task, rows):
 def test_losses_at_both_ends_are_those_of_the_models(start, tuned, tiny, told):
     rows = tiny.rows(40, seed=9)
     before = tuned.fingerprint()
-    plot = kb.plots.landscape(start, tuned, rows, other=start, points=4, plane_points=5, progress=told)
+    plot = kb.plots.landscape(start, tuned, rows, other=tuned, points=4, plane_points=5, progress=told)
     losses = plot.lines["fine-tuned from the checkpoint"]
     assert plot.steps.tolist() == [-1, 0, 1, 2] and tuned.fingerprint() == before
     assert losses[1] == pytest.approx(loss_of(start, rows), rel=1e-4)
     assert losses[2] == pytest.approx(loss_of(tuned, rows), rel=1e-4)
-    # The third model is the start: its direction has no length, so all rows are equal.
-    np.testing.assert_allclose(plot.plane, np.tile(plot.plane[0], (5, 1)), rtol=1e-5)
-    assert plot.plane[0, 3] == pytest.approx(losses[2], rel=1e-5)
+    # Both directions are the same one, so that the loss depends on the sum of the steps.
+    np.testing.assert_allclose(plot.plane[:-1, 1:], plot.plane[1:, :-1], rtol=1e-5)
+    assert plot.plane[1, 3] == pytest.approx(losses[2], rel=1e-5) and np.ptp(plot.plane[0]) > 1e-3
     assert told.steps[-1][1:3] == (25, 25)
 
 
@@ -61,6 +61,10 @@ def test_models_that_cannot_be_compared_are_refused(start, tuned, vectors, tiny)
         kb.plots.landscape(start, quantized, rows)
     with pytest.raises(kb.KerasBertError, match="models of the same sizes and labels, received encoder"):
         kb.plots.landscape(vectors, tuned, rows)
+    with pytest.raises(
+        kb.KerasBertError, match="a task that learns labels, such as kb.TextClassifier, received SentenceEncoder"
+    ):
+        kb.plots.landscape(vectors, vectors, rows)
     with pytest.raises(kb.KerasBertError, match="points of at least 2, received 1"):
         kb.plots.landscape(start, tuned, rows, points=1)
     with pytest.raises(kb.KerasBertError, match="expected a task"):

@@ -30,7 +30,7 @@ def attention_blocks(plot: "AttentionPlot") -> Sequence[Block]:
         best = np.argsort(-weights, kind="stable")[:_MOST_ATTENDED]
         rows.append((token, "  ".join(f"{plot.tokens[place]} {weights[place]:.2f}" for place in best)))
     heads = plot.heads[-1]
-    named = f"the mean of {len(heads)} heads" if len(heads) > 1 else f"head {heads[0]}"
+    named = f"head {heads[0]}" if len(heads) == 1 else f"the mean of {len(heads)} heads"
     return [f"attention in layer {plot.layers[-1]}, {named}:", Table(("token", "attends most to"), rows)]
 
 
