@@ -1,3 +1,7 @@
+from kerasbert.export.comparer import compare as compare
+from kerasbert.export.comparison.comparison import (
+    ModelComparison as ModelComparison,
+)
 from kerasbert.export.conversion import convert as convert
 from kerasbert.export.measurement.benchmarking import (
     Benchmark as Benchmark,

@@ -218,10 +218,10 @@ def benchmark(
             own_length = length
             for number, each in enumerate(paths):
                 own_rows = None if texts is None else texts[number : number + 1]
-                measurements.append(_measurement(_run_worker([each], length=own_length, rows=own_rows, **settings)))
+                measurements.append(_measurement(run_worker([each], length=own_length, rows=own_rows, **settings)))
                 own_length = measurements[-1].length  # a file with an open length runs at the first one's
             if against is not None:
-                comparisons.append(_comparison(_run_worker(paths, length=own_length, rows=texts, **settings)))
+                comparisons.append(_comparison(run_worker(paths, length=own_length, rows=texts, **settings)))
     return Benchmark(tuple(measurements), tuple(comparisons), describe_machine())
 
 
@@ -280,7 +280,7 @@ def _comparison(result: dict[str, Any]) -> Comparison:
     return Comparison(model, against, result["length"], result["threads"], latency, against_latency, ratio)
 
 
-def _run_worker(paths: list[str], **settings: Any) -> dict[str, Any]:
+def run_worker(paths: list[str], **settings: Any) -> dict[str, Any]:
     """Return the result of `benchmark_worker.measure` in a process of its own."""
     with temporary_folder("benchmark") as folder:
         options, answer = folder / "options.json", folder / "answer.json"

@@ -12,6 +12,7 @@ from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite.constants import table_rows
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.validation.data import read_data
+from kerasbert.processors import Features
 
 Rows = dict[str, Any]  # `input_ids` and `token_type_ids` of each row, and `longest`, the most tokens of a row
 
@@ -53,11 +54,22 @@ def _tokenized(pipeline: Pipeline, x: Any, with_note: bool = False) -> Rows:
     features = pipeline.processor.scoring_features(examples, pipeline.tokenizer, pipeline.length)
     if with_note and (line := padding_note(pipeline.metadata, features.lengths)):
         note(line)
-    token_lists = features.token_lists
+    return token_rows(features, pipeline.length)
+
+
+def token_rows(features: Features, longest: int) -> Rows:
+    """Return the rows of some features.
+
+    Args:
+        features: The features. Empty token lists, which fill up the choices of a prompt, are left out.
+        longest: The most tokens of a row.
+    """
+    lists = features.token_lists
+    pairs = [(ids, types) for ids, types in zip(lists.input_ids, lists.token_type_ids, strict=True) if len(ids)]
     return {
-        "input_ids": [list(map(int, ids)) for ids in token_lists.input_ids],
-        "token_type_ids": [list(map(int, types)) for types in token_lists.token_type_ids],
-        "longest": pipeline.length,
+        "input_ids": [list(map(int, ids)) for ids, _ in pairs],
+        "token_type_ids": [list(map(int, types)) for _, types in pairs],
+        "longest": longest,
     }
 
 

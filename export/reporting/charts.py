@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 SERIES = ("var(--blue)", "var(--orange)", "var(--green)", "var(--violet)")
-_WIDTH, _HEIGHT = 440, 270
+WIDTH, HEIGHT = 440, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 14, 44
 _BAR, _GAP, _LINE = 26, 12, 18
 _BESIDE, _ABOVE = 22, 60  # the most characters of a label beside its bar, and above it; about 8 units each
@@ -32,7 +32,7 @@ def bar_chart(
     longest = max((len(label) for label, _ in bars), default=1)
     is_beside = longest <= _BESIDE
     left = 14 + 8 * longest if is_beside else 0
-    room = _WIDTH - left - 84
+    room = WIDTH - left - 84
     parts, y, previous = [], 4, None
     for number, (label, value) in enumerate(bars):
         width = max(0.0, min(1.0, (value - floor) / span)) * room if np.isfinite(value) else 0
@@ -54,7 +54,7 @@ def bar_chart(
     if floor:
         parts.append(f'<text class="tick" x="{left}" y="{y + 8}">axis starts at {escape(format_value(floor))}</text>')
         y += 18
-    return _svg(parts, y)
+    return svg(parts, y)
 
 
 def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
@@ -64,7 +64,7 @@ def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
     if not values.size:
         return ""
     counts, edges = np.histogram(values, bins=bins, range=(0, max(float(values.max()), 1e-12)))
-    frame = _Frame((0.0, float(edges[-1])), (0.0, float(np.sqrt(counts.max()))))
+    frame = Frame((0.0, float(edges[-1])), (0.0, float(np.sqrt(counts.max()))))
     parts = frame.axes(x_label, "count (square-root scale)", format_y=lambda v: f"{v * v:.0f}")
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
         if count:
@@ -74,7 +74,7 @@ def histogram(values: np.ndarray, x_label: str, bins: int = 30) -> str:
                 f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" '
                 f'height="{frame.y(0) - top:.1f}" fill="{SERIES[0]}"/>'
             )
-    return _svg(parts, _HEIGHT)
+    return svg(parts, HEIGHT)
 
 
 def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_label: str, most: int = 600) -> str:
@@ -92,7 +92,7 @@ def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_
         return ""
     low, high = float(everything.min()), float(everything.max())
     margin = 0.03 * (high - low) or 0.5
-    frame = _Frame((low - margin, high + margin), (low - margin, high + margin))
+    frame = Frame((low - margin, high + margin), (low - margin, high + margin))
     parts = frame.axes(x_label, y_label)
     start, end = low - margin, high + margin
     parts.append(
@@ -105,7 +105,7 @@ def scatter(pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], x_label: str, y_
             f'<circle cx="{frame.x(a):.1f}" cy="{frame.y(b):.1f}" r="2.6" fill="{color}" opacity=".55"/>'
             for a, b in zip(x, y, strict=True)
         ]
-    return _svg(parts, _HEIGHT) + (legend(list(finite)) if len(finite) > 1 else "")
+    return svg(parts, HEIGHT) + (legend(list(finite)) if len(finite) > 1 else "")
 
 
 def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
@@ -116,7 +116,7 @@ def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str
         return ""
     xs, ys = zip(*(point for line in points.values() for point in line), strict=True)
     margin = 0.06 * (max(ys) - min(ys)) or 0.5
-    frame = _Frame((min(xs), max(xs)), (min(ys) - margin, max(ys) + margin))
+    frame = Frame((min(xs), max(xs)), (min(ys) - margin, max(ys) + margin))
     parts = frame.axes(x_label, y_label, whole=all(x == round(x) for x in xs))
     for number, line in enumerate(points.values()):
         color = SERIES[number % len(SERIES)]
@@ -124,22 +124,29 @@ def line_chart(series: Mapping[str, Sequence[tuple[float, float]]], x_label: str
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         if len(line) <= 40:
             parts += [f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="3" fill="{color}"/>' for x, y in line]
-    return _svg(parts, _HEIGHT) + legend(list(points))
+    return svg(parts, HEIGHT) + legend(list(points))
 
 
-class _Frame:
-    """Maps data to picture coordinates and draws axes with round ticks."""
+class Frame:
+    """Maps data to picture coordinates and draws axes with round ticks.
+
+    Args:
+        x_range: The smallest and the largest x.
+        y_range: The smallest and the largest y.
+    """
 
     def __init__(self, x_range: tuple[float, float], y_range: tuple[float, float]):
         self.x_range, self.y_range = _non_empty(*x_range), _non_empty(*y_range)
 
     def x(self, value: float) -> float:
+        """Return the place of an x in the picture."""
         low, high = self.x_range
-        return _LEFT + (value - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT)
+        return _LEFT + (value - low) / (high - low) * (WIDTH - _LEFT - _RIGHT)
 
     def y(self, value: float) -> float:
+        """Return the place of a y in the picture, which counts from the top."""
         low, high = self.y_range
-        return _HEIGHT - _BOTTOM - (value - low) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
+        return HEIGHT - _BOTTOM - (value - low) / (high - low) * (HEIGHT - _TOP - _BOTTOM)
 
     def axes(
         self, x_label: str, y_label: str, format_y: Callable[[float], str] | None = None, whole: bool = False
@@ -148,9 +155,9 @@ class _Frame:
         parts = []
         for value in _ticks(*self.y_range):
             y, text = self.y(value), (format_y or _tick)(value)
-            parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            parts.append(f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
             parts.append(f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>')
-        bottom = _HEIGHT - _BOTTOM
+        bottom = HEIGHT - _BOTTOM
         for value in _ticks(*self.x_range):
             if whole and value != round(value):
                 continue
@@ -160,7 +167,7 @@ class _Frame:
             )
         middle = (_TOP + bottom) / 2
         parts.append(
-            f'<text class="axis" x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 6}" '
+            f'<text class="axis" x="{(_LEFT + WIDTH - _RIGHT) / 2}" y="{HEIGHT - 6}" '
             f'text-anchor="middle">{escape(x_label)}</text>'
         )
         parts.append(
@@ -170,8 +177,9 @@ class _Frame:
         return parts
 
 
-def _svg(parts: Sequence[str], height: float) -> str:
-    return f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'
+def svg(parts: Sequence[str], height: float) -> str:
+    """Return a picture of `WIDTH` by `height` units that fills its box."""
+    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'
 
 
 def legend(names: Sequence[str]) -> str:

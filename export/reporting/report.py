@@ -13,6 +13,7 @@ from kerasbert.export.measurement.benchmarking import COLUMNS, Benchmark
 from kerasbert.export.measurement.inspection import Inspection, inspect_file
 from kerasbert.export.reporting import markup
 from kerasbert.export.reporting.charts import SERIES, bar_chart, line_chart
+from kerasbert.export.reporting.frontier import Point, frontier_chart
 from kerasbert.export.reporting.html_page import PAGE, STYLE_FILE
 from kerasbert.export.reporting.report_sections import report_sections
 from kerasbert.export.tflite.graph_reader import has_schema
@@ -83,6 +84,28 @@ class Bars:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Points:
+    """A section with points, of which the best ones, further to the left and higher, are joined.
+
+    Attributes:
+        title: The section's heading.
+        points: The points.
+        x_label: The label of the x axis.
+        y_label: The label of the y axis.
+        note: A text below the chart.
+    """
+
+    title: str
+    points: Sequence[Point]
+    x_label: str
+    y_label: str
+    note: str = ""
+
+
+Section = Table | Lines | Bars | Points
+
+
 def write_html(
     path: str | os.PathLike,
     report: ValidationReport | None = None,
@@ -90,7 +113,8 @@ def write_html(
     title: str | None = None,
     inspection: Inspection | None = None,
     benchmark: Benchmark | None = None,
-    sections: Sequence[Table | Lines | Bars] = (),
+    sections: Sequence[Section] = (),
+    machine: Mapping[str, str] | None = None,
     command: str | None = None,
 ) -> Path:
     """Write one self-contained page, without scripts, fonts or links.
@@ -102,6 +126,7 @@ def write_html(
         inspection: Sizes and operators of the file.
         benchmark: Load time, latency and memory.
         sections: Further tables and charts, which follow the verdict.
+        machine: The processor and the versions, by default those of the validation or the benchmark.
         command: The command line that made the page, by default this process's own.
 
     Returns:
@@ -125,7 +150,8 @@ def write_html(
     body += _inspection_sections(inspection) if inspection else []
     if benchmark:
         body.append(markup.card("Benchmark", markup.table(COLUMNS, benchmark.rows()), _comparisons(benchmark)))
-    machine = report.machine if report else benchmark.machine if benchmark else {}
+    if machine is None:
+        machine = report.machine if report else benchmark.machine if benchmark else {}
     body.append(markup.card("Made by", markup.facts([*machine.items(), ("command", command or _command())])))
     style = STYLE_FILE.read_text("utf-8")
     page = PAGE.format(title=escape(title), style=style, body="\n".join(part for part in body if part))
@@ -190,11 +216,13 @@ def _inspection_sections(inspection: Inspection) -> list[str]:
     ]
 
 
-def _section(section: Table | Lines | Bars) -> str:
+def _section(section: Section) -> str:
     if isinstance(section, Table):
         content = markup.table(section.columns, section.rows)
     elif isinstance(section, Lines):
         content = line_chart(section.series, section.x_label, section.y_label)
+    elif isinstance(section, Points):
+        content = frontier_chart(section.points, section.x_label, section.y_label)
     else:
         content = bar_chart(section.bars, _formatter(section.unit), SERIES)
     return markup.card(section.title, content, f"<p class='note'>{escape(section.note)}</p>" if section.note else "")

@@ -18,11 +18,15 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.interpreters import DEFAULT_LENGTH, find_runtime, open_model
+from kerasbert.export.runtime.keras_session import open_keras, set_threads
 from kerasbert.export.runtime.onnx_session import ONNX, open_onnx
 from kerasbert.export.runtime.runner import Runner
 from kerasbert.export.runtime.session import Session
+from kerasbert.export.tflite.file_kind import is_tflite
 from kerasbert.files.json_text import read_json_object
+from kerasbert.heads.registry import requesting_heads
 from kerasbert.ids import INPUT_NAMES
+from kerasbert.processors.requested import requesting_task
 
 Run: TypeAlias = Callable[[], object]
 TokenRow: TypeAlias = tuple[Sequence[int], Sequence[int]]  # ids and token types
@@ -36,27 +40,34 @@ def measure(
     warmup: int,
     words: int,
     rows: Sequence[Mapping[str, Any]] | None,
+    task: str | None = None,
+    heads: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Load models, warms them up, and times every row; several models alternate row by row.
 
     Args:
-        paths: The files.
-        length: Tokens of a row, for resizable files.
+        paths: The files, or folders of Keras models.
+        length: Tokens of a row, for resizable files and folders.
         threads: CPU threads of the runtime.
         runs: The least number of timed rows.
         warmup: The least number of rows before them.
         words: The number of ids that a random row may have.
         rows: For each file `input_ids` and `token_type_ids` of texts, and `longest`, the most tokens of a row; every text is timed equally
             often. None for one row of random ids.
+        task: The task of folders that name none, or several.
+        heads: The heads of folders, `FILE.py:NAME` each.
 
     Returns:
         The fields of `Measurement`, with the `seconds` of every run and the `tokens` of every text.
     """
     find_runtime()  # imported before the memory is read: it belongs to the process, not to the model
+    if folders := [path for path in paths if _is_folder(path)]:
+        set_threads(threads)
     _reset_peak()
     memory_before, start = _resident_memory(), time.perf_counter()
     longest = [None] * len(paths) if rows is None else [each["longest"] for each in rows]
-    opened = [_open(path, length, threads, most) for path, most in zip(paths, longest, strict=True)]
+    with requesting_task(task), requesting_heads(*heads if folders else ()):
+        opened = [_open(path, length, threads, most) for path, most in zip(paths, longest, strict=True)]
     files, first = [models for models, _ in opened], opened[0][1]
     texts = [list(zip(each["input_ids"], each["token_type_ids"], strict=True)) for each in rows or ()]
     for file, own_texts in zip(files, texts, strict=False):
@@ -132,11 +143,19 @@ def _open(path: str, length: int | None, threads: int, longest: int | None) -> t
     if path.endswith(ONNX):
         onnx = open_onnx(path, threads, length or longest)
         return Runner(lambda tokens: onnx.at(tokens or 0), longest or onnx.length or 0, bucket=1), onnx
+    if _is_folder(path):
+        keras = open_keras(path, threads, length or longest)
+        return Runner(lambda tokens: keras.at(tokens or 0), longest or keras.length or 0, bucket=1), keras
     if longest is not None:
         models = Runner.of(path, longest, threads)
         return models, models.for_row(longest)
     model = open_model(path, threads, length=length, verified=True, default_length=DEFAULT_LENGTH)
     return Runner(lambda _: model, fixed=model.length, opened=model), model
+
+
+def _is_folder(path: str) -> bool:
+    """Tell whether a path, or the name of a model on the hub, is that of a folder."""
+    return not path.endswith(ONNX) and not is_tflite(path)
 
 
 def _prepare(file: Runner, ids: Sequence[int], types: Sequence[int]) -> Run:

@@ -22,7 +22,7 @@ from kerasbert.processors import Features, Processor, RawResult
 from kerasbert.processors.classification import Regression
 from kerasbert.processors.embedding import Embedding, with_prompt
 from kerasbert.processors.exits import raw_result_of, with_layers, with_mean_layers
-from kerasbert.processors.labelled_outputs import labelled_outputs
+from kerasbert.processors.labelled_outputs import LabelledOutputs, labelled_outputs
 from kerasbert.sharing import PerProcess
 
 if TYPE_CHECKING:
@@ -161,16 +161,20 @@ class Pipeline:
         Raises:
             KerasBertError: When there are no labels, outputs are not finite, or an example or a label cannot be used.
         """
+        outputs = self.labelled_outputs(x, y, report)
+        return with_mean_layers(self.processor.metrics(*outputs), outputs.raw_results)
+
+    def labelled_outputs(self, x: Any, y: Any = None, report: Report | None = None) -> LabelledOutputs:
+        """Compute what metrics and other comparisons with labels need. Arguments and errors are those of `score`."""
         if self.task is not None:
-            return self.task.score(x, y, report=report)
-        outputs = labelled_outputs(
+            return self.task.labelled_outputs(x, y, report=report)
+        return labelled_outputs(
             self.processor,
             dataset.labels_of(x, y),
             lambda: self._features(x, self.processor, scoring=True),
             lambda examples, features: self._raw_results(examples, features, report),
             self._note_once,
         )
-        return with_mean_layers(self.processor.metrics(*outputs), outputs.raw_results)
 
     def similarity(self, a: Texts, b: Texts) -> float | np.ndarray:
         """Compute cosines between texts with a sentence encoder.

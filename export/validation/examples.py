@@ -206,7 +206,7 @@ def text_examples(
         KerasBertError: When examples or labels are not those of the processor.
     """
     raw = processor.examples(data.x)
-    numbers, y = _choose(len(raw), data.y, count)
+    numbers, y = choose_rows(len(raw), data.y, count)
     raw = [raw[i] for i in numbers]
     features = (processor.scoring_features if scoring else processor.features)(raw, tokenizer, length)
     packed = features.pack(range(len(features)), length, tokenizer.pad_id)
@@ -232,7 +232,7 @@ def packed_examples(data: Data, processor: Processor, count: int | None) -> Exam
             f"{', '.join(f'{name} {np.shape(values)}' for name, values in data.x.items()) or 'none'}; pack texts with kerasbert.text.pack"
         )
     (shape,) = shapes
-    numbers, y = _choose(shape[0], data.y, count)
+    numbers, y = choose_rows(shape[0], data.y, count)
     inputs = {
         name: np.ascontiguousarray(np.asarray(values)[numbers].reshape(-1, shape[-1]))
         for name, values in data.x.items()
@@ -244,8 +244,20 @@ def packed_examples(data: Data, processor: Processor, count: int | None) -> Exam
     return Examples(processor, features, inputs, numbers, None, y)
 
 
-def _choose(total: int, y: Any, count: int | None) -> tuple[np.ndarray, Any]:
-    """Choose `count` of all rows. Returns their numbers and their labels."""
+def choose_rows(total: int, y: Any, count: int | None) -> tuple[np.ndarray, Any]:
+    """Choose rows, spread evenly.
+
+    Args:
+        total: All rows.
+        y: Their labels, or None.
+        count: Rows to choose; None for all.
+
+    Returns:
+        The numbers of the chosen rows, and their labels.
+
+    Raises:
+        KerasBertError: When there are no rows, or more or fewer labels.
+    """
     if total == 0:
         raise KerasBertError("expected at least one row of data, received none; give some rows")
     for values in y.values() if isinstance(y, Mapping) else () if y is None else (y,):

@@ -26,10 +26,13 @@ class Table:
     Attributes:
         columns: headings.
         rows: one cell for each column; other values than text are formatted with `str`.
+        spare: headings of columns that a narrow terminal does without, the first ones first. The others are then neither wrapped nor
+            stacked, as far as that suffices.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
+    spare: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(escape_controls(str(name)) for name in self.columns))
@@ -47,13 +50,24 @@ class Table:
 
         Args:
             width: of the terminal in cells, or None for no limit. In a table that is wider, cells are wrapped between words. Where that
-                is not enough, each row becomes a block of lines.
+                is not enough, each row becomes a block of lines. Columns to spare are left out before.
         """
         natural = [max(map(cell_width, column)) for column in self._columns_with_headings()]
         if width is None:
             return self._render_aligned(natural)
+        if sum(natural) > width - len(_GAP) * (len(natural) - 1) and (spared := self._without_spare()):
+            return spared.render(width)
         widths = self._fit(natural, width)
         return self._render_stacked(width) if widths is None else self._render_aligned(widths)
+
+    def _without_spare(self) -> "Table | None":
+        """The table without its least important column; None if it has none to spare."""
+        name = next((name for name in self.spare if name in self.columns), None)
+        if name is None:
+            return None
+        keep = [place for place, each in enumerate(self.columns) if each != name]
+        rows = [[row[place] for place in keep] for row in self.rows]
+        return Table([self.columns[place] for place in keep], rows, self.spare)
 
     def _columns_with_headings(self) -> list[tuple[str, ...]]:
         return list(zip(self.columns, *self._cells(), strict=True))

@@ -121,6 +121,11 @@ def requesting_heads(*specs: str | None) -> Iterator[None]:
         _executed_specs.reset(tokens[1])
 
 
+def requested_heads() -> tuple[str, ...]:
+    """Return the files of `requesting_heads`, `FILE.py:NAME` each."""
+    return _files.get()
+
+
 def load_requested_heads() -> list[str]:
     """Execute the files of `requesting_heads`, and return the names of their heads."""
     return [head_of_file(spec) for spec in _files.get()]

@@ -339,6 +339,25 @@ class Processor(Record):
         """
         return None
 
+    def decisions(
+        self, examples: Sequence, features: Features, raw_results: RawResults
+    ) -> list[tuple[Any, ...]] | np.ndarray | None:
+        """Return what a model decides for each example, to compare models with other tokenizers, or with labels in another order.
+
+        Args:
+            examples: The examples.
+            features: Their features, of `scoring_features`.
+            raw_results: The raw result of each row.
+
+        Returns:
+            A tuple for each example, of as many decisions for every model; numbers `(examples,)` where predictions are numbers; None where
+            there is nothing to compare.
+        """
+        summary = self.display.summary
+        if summary is None:
+            return None
+        return [(summary(each),) for each in self.predictions(examples, features, raw_results)]
+
     def confidences(
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[np.ndarray, np.ndarray] | None:

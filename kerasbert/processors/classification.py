@@ -208,6 +208,10 @@ class MultiLabel(TextProcessor):
         truth, predicted = self.encode_labels(y, examples, features) > 0, self.table(raw_results) >= 0.5
         return Ratio(2 * (truth & predicted).sum(axis=1), truth.sum(axis=1) + predicted.sum(axis=1))
 
+    def decisions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list[tuple[bool, ...]]:
+        order = np.argsort(self.known_labels)
+        return [tuple(row) for row in (self.table(raw_results)[:, order] >= 0.5).tolist()]
+
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
@@ -239,6 +243,9 @@ class Regression(TextProcessor):
     def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
         truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results)[:, 0]
         return Correlation(metrics.ranks(truth), metrics.ranks(predicted))
+
+    def decisions(self, examples: Sequence, features: Features, raw_results: RawResults) -> np.ndarray:
+        return self.table(raw_results)[:, 0]
 
 
 def check_one_kind(y: Any) -> None:

@@ -135,6 +135,10 @@ class Embedding(Processor):
             return Ratio.of_decisions(metrics.cosine(truth, vectors))
         return Correlation(metrics.ranks(truth), metrics.ranks(_cosines(vectors)))
 
+    def decisions(self, examples: Sequence, features: Features, raw_results: RawResults) -> np.ndarray | None:
+        """Return the cosines of pairs. Vectors of single texts are not compared: other models have other dimensions."""
+        return _cosines(concatenate(raw_results, "embedding")) if features.group == 2 else None
+
 
 def with_prompt(processor: Processor, prompt_name: str | None, prompt: str | None) -> Processor | None:
     """Return a sentence encoder's processor with another prompt; None where no prompt is given.

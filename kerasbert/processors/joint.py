@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from kerasbert.arguments import shown
@@ -160,6 +161,13 @@ class Joint(Processor):
             for name, part in self.parts.items()
         }
         return [dict(zip(by_head, values, strict=True)) for values in zip(*by_head.values(), strict=True)]
+
+    def decisions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list[tuple[Any, ...]]:
+        by_head = [
+            self.parts[name].decisions(examples, features, self._of_part(name, features, raw_results))
+            for name in sorted(self.parts)
+        ]
+        return [tuple(chain.from_iterable(each)) for each in zip(*by_head, strict=True)]
 
     def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute the metrics of all heads; the first is the mean of the first of each."""

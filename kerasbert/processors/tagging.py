@@ -193,6 +193,10 @@ class Tagging(Processor):
         share, tag = most_frequent([tag for row in truth for tag in row])
         return Ratio(np.array(correct, np.float64), np.array([len(row) for row in truth], np.float64), share, str(tag))
 
+    def decisions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list[tuple[str, ...]]:
+        usual = self.tags.with_usual_outside
+        return [tuple(usual(each["tags"])) for each in self.predictions(examples, features, raw_results)]
+
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:

@@ -207,10 +207,10 @@ def test_counts_of_other_types_are_refused(lengths_file, arguments, message):
 
 def test_both_files_are_compared_at_the_length_of_the_first(resizable_file, int8_file, monkeypatch):
     lengths = []
-    run_worker = benchmarking._run_worker
+    run_worker = benchmarking.run_worker
     monkeypatch.setattr(
         benchmarking,
-        "_run_worker",
+        "run_worker",
         lambda paths, **settings: (lengths.append(settings["length"]), run_worker(paths, **settings))[1],
     )
     found = benchmark(int8_file, runs=1, warmup=0, against=resizable_file)

@@ -1,0 +1,114 @@
+"""The result of `compare`: a table as text, JSON, CSV, a page or a picture."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kerasbert.arguments import argument, check_path
+from kerasbert.console.tables import Block, render
+from kerasbert.errors import KerasBertError
+from kerasbert.export.comparison.page import write_page
+from kerasbert.export.comparison.picture import write_picture
+from kerasbert.export.comparison.results import ComparisonRecord
+from kerasbert.export.comparison.table import comparison_blocks, comparison_csv
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.json_text import read_json_object
+from kerasbert.files.own_files import REPORT, check_own, marked_json
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class ModelComparison(ComparisonRecord):
+    """Models on the same data, beside a reference; what `compare` returns.
+
+    Attributes: see `ComparisonRecord`.
+
+    Example:
+        ```python
+        comparison = kb.export.compare(["runs/mine", "mine.tflite"], "dev.tsv", latency=False)
+        comparison.models[1].kept.value, comparison.models[1].smaller
+        comparison.save("comparison.json")
+        kb.export.ModelComparison.read("comparison.json")
+        ```
+    """
+
+    @classmethod
+    def read(cls, path: str | os.PathLike) -> "ModelComparison":
+        """Read a comparison that `save`, or `kerasbert compare --json`, wrote as JSON.
+
+        Args:
+            path: The file.
+
+        Raises:
+            KerasBertError: When it is no such file.
+        """
+        return cls.from_dict(read_json_object(Path(check_path(path, "the path of a comparison"))), path)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as a dict for JSON."""
+        return {"format": _FORMAT, **self.to_dict()}
+
+    def json(self) -> str:
+        """Return the comparison as JSON."""
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+
+    def blocks(self) -> list[Block]:
+        """Return the comparison as lines and a table, for `kerasbert.console.tables.render`."""
+        return comparison_blocks(self)
+
+    def table(self) -> str:
+        """Return the comparison as plain text."""
+        return render(self.blocks())
+
+    def save(self, path: str | os.PathLike, overwrite: bool = False) -> Path:
+        """Write the comparison by the path's suffix: a page (`.html`), `.json`, `.csv`, or a picture (`.png`, `.svg`).
+
+        Args:
+            path: The file. It is replaced in one step.
+            overwrite: Whether an existing `.csv` file is replaced. Other files are replaced if kerasbert wrote them.
+
+        Returns:
+            The path.
+
+        Raises:
+            KerasBertError: When the path has another suffix, or a file is there that may not be replaced.
+        """
+        path = Path(check_path(path, "the path of a file to write"))
+        if path.suffix in (".html", ".htm"):
+            return write_page(path, self)
+        if path.suffix in (".png", ".svg"):
+            return write_picture(path, self)
+        if path.suffix == ".json":
+            check_own(path, REPORT, "a report")
+            content = marked_json(REPORT, self.as_dict())
+        elif path.suffix == ".csv":
+            check_csv(path, overwrite)
+            content = comparison_csv(self)
+        else:
+            raise KerasBertError(
+                f"expected a name ending in .html, .json, .csv, .png or .svg, received {os.fspath(path)!r}; give such a name"
+            )
+        with atomic_file(path) as partial:
+            partial.write_text(content, encoding="utf-8")
+        return path
+
+
+def check_csv(path: Path, overwrite: bool) -> None:
+    """Check that a table may be written: a `.csv` file shows not who wrote it, so an existing one is replaced only on request.
+
+    Args:
+        path: The file.
+        overwrite: Whether an existing file may be replaced.
+
+    Raises:
+        KerasBertError: When it may not.
+    """
+    if path.is_dir():
+        raise KerasBertError(f"expected a file for the table, received the folder {str(path)!r}; name a file in it")
+    if path.exists() and not overwrite:
+        raise KerasBertError(
+            f"expected a new file for the table, received {str(path)!r}, which exists; name another, or add {argument('overwrite')}"
+        )
