@@ -2,6 +2,10 @@ from kerasbert.export.comparer import compare as compare
 from kerasbert.export.comparison.comparison import (
     ModelComparison as ModelComparison,
 )
+from kerasbert.export.comparison.joined import (
+    JoinedComparison as JoinedComparison,
+    join_comparisons as join_comparisons,
+)
 from kerasbert.export.conversion import convert as convert
 from kerasbert.export.measurement.benchmarking import (
     Benchmark as Benchmark,

@@ -58,7 +58,8 @@ class Quartiles(Record):
     @classmethod
     def of(cls, seconds: Sequence[float] | np.ndarray) -> Self:
         """Summarize measurements."""
-        return cls(*map(float, np.quantile(seconds, (0.25, 0.5, 0.75))), len(seconds))
+        p25, p50, p75 = map(float, np.quantile(seconds, (0.25, 0.5, 0.75)))
+        return cls(p25, p50, p75, len(seconds))
 
 
 @dataclass(frozen=True)

@@ -109,16 +109,14 @@ def run_models(
     if timed:
         for file in files.values():
             file.check_takes_ids("to measure its latency")
-    progress.begin(f"loading {models[0].name}")
-    reference = _opened(models[0], threads, isolated)
+    reference = _opened(models[0], threads, isolated, progress)
     examples = Examples.read(data, reference.processor, count)
     runs = [_run(models[0], reference, files.get(models[0].name), examples, timed, progress)]
     for model in models[1:]:
         if model.kind == ONNX_FILE:
             runs.append(ModelRun(model, rows=runs[0].rows))
             continue
-        progress.begin(f"loading {model.name}")
-        pipeline = _opened(model, threads, isolated)
+        pipeline = _opened(model, threads, isolated, progress)
         first, other = (models[0].name, reference.processor), (model.name, pipeline.processor)
         check_same_task(first, other)
         check_labels_by_name(examples.y, first, other)
@@ -126,7 +124,9 @@ def run_models(
     return examples, runs
 
 
-def _opened(model: NamedModel, threads: int, isolated: bool) -> Pipeline:
+def _opened(model: NamedModel, threads: int, isolated: bool, progress: Progress) -> Pipeline:
+    progress.begin(f"loading {model.name}")
+    progress.advance(0)
     if model.kind == FILE:
         return opening.open_pipeline(model.path, threads, isolated=isolated)
     return opening.open(model.path)

@@ -63,9 +63,11 @@ def time_models(
     }  # fmt: skip
     paths = [each.path for each in models]
     progress.begin("measuring latency, all models in turn")
+    progress.advance(0)
     together = run_worker(paths, rows=rows, runs=runs, warmup=max(1, runs // 10), **settings)["seconds"]
     alone = []
     progress.begin("measuring memory", len(models), "models")
+    progress.advance(0)
     for number, path in enumerate(paths):
         own = None if rows is None else rows[number : number + 1]
         alone.append(run_worker([path], rows=own, runs=1, warmup=0, **settings)["model_bytes"])

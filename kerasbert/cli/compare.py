@@ -20,7 +20,8 @@ Models = Annotated[
     list[str],
     Argument(
         metavar="MODEL...",
-        help="Two or more .tflite files, folders, names in the zoo or on the hub, the reference first; or JSON files of earlier comparisons.",
+        help="Two or more .tflite files, folders, or names in the zoo or on the hub, the reference first; or JSON files of earlier "
+        "comparisons.",
     ),
 ]
 Data = Annotated[Path | None, Option(metavar="FILE", help="Labelled data of the task, as for `kerasbert evaluate`.")]
@@ -42,9 +43,7 @@ Runs = Annotated[int, Option(metavar="N", min=1, help="Least number of timed row
 Report = Annotated[
     Path | None, Option("--report", "--html", metavar="FILE", help="Also write a report, .html or .json.")
 ]
-Plot = Annotated[
-    Path | None, Option(metavar="FILE", help="Plot score against size and against latency, .png or .svg.")
-]
+Plot = Annotated[Path | None, Option(metavar="FILE", help="Plot score against size and against latency, .png or .svg.")]
 Csv = Annotated[Path | None, Option(metavar="FILE", help="Also write the table as .csv.")]
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace an existing --csv file.")]
 
@@ -79,7 +78,7 @@ def compare(
     _check_outputs(report, plot, csv, overwrite)
     files = [report, plot, csv]
     if all(each.endswith(".json") for each in models):
-        _check_only_joined(data, against, name)
+        _check_only_joined(data, against, name, plot)
         from kerasbert.export.comparison.joined import join_comparisons
 
         joined = join_comparisons(models)
@@ -117,8 +116,8 @@ def _check_outputs(report: Path | None, plot: Path | None, csv: Path | None, ove
         check_csv(csv, overwrite)
 
 
-def _check_only_joined(data: Path | None, against: str | None, name: list[str] | None) -> None:
-    for option, value in {"data": data, "against": against, "name": name}.items():
+def _check_only_joined(data: Path | None, against: str | None, name: list[str] | None, plot: Path | None) -> None:
+    for option, value in {"data": data, "against": against, "name": name, "plot": plot}.items():
         if value:
             raise KerasBertError(
                 f"expected no {argument(option)} for JSON files of earlier comparisons, received one; leave it out"
