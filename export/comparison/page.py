@@ -9,7 +9,7 @@ from kerasbert.export.comparison.table import bounds, format_count, format_share
 from kerasbert.export.reporting.frontier import Point
 from kerasbert.export.reporting.report import Bars, Points, Section, Table, write_html
 
-_BEST = "The line joins the models that no other one beats in both. Bars: bounds with 95 % confidence each."
+_BEST = "The line joins the models that no other one beats in both. Bars are bounds, each with 95 % confidence."
 
 
 def write_page(path: Path, comparison: ComparisonRecord) -> Path:
@@ -47,7 +47,7 @@ def _sections(comparison: ComparisonRecord) -> list[Section]:
     kept = [(each.name, each.kept.value) for each in comparison.models if each.kept is not None]
     if kept:
         sections.append(
-            Bars(f"{comparison.metric} kept", kept, "percent", f"Share of the score of {comparison.against}.")
+            Bars(f"{_capital(comparison.metric)} kept", kept, "percent", f"Share of the score of {comparison.against}.")
         )
     return sections
 
@@ -57,11 +57,11 @@ def _scores(comparison: ComparisonRecord) -> Table:
     columns = [
         "model",
         comparison.metric,
-        "at least to at most",
+        "95 % bounds",
         "kept",
-        "at least to at most",
+        "95 % bounds",
         "agreement",
-        "at least to at most",
+        "95 % bounds",
     ]
     rows = [
         (
@@ -78,7 +78,7 @@ def _scores(comparison: ComparisonRecord) -> Table:
         f"{comparison.rows:,} examples of {comparison.data}. Kept and agreement: against {comparison.against}, example by example. "
         "Each bound holds with 95 % confidence."
     )
-    return Table("Scores", [*columns, *others], rows, " ".join([note, *comparison.notes]))
+    return Table("Scores", [*columns, *others], rows, " ".join([note, *map(_sentence, comparison.notes)]))
 
 
 def _sizes(comparison: ComparisonRecord) -> Table:
@@ -105,8 +105,8 @@ def _times(comparison: ComparisonRecord) -> Table:
             each.name, format_seconds(latency and latency.p50), quartiles, format_times(each.faster and each.faster.value),
             bounds(each.faster, lambda v: f"{v:.2f} x") or "-", "-" if memory is None else format_bytes(memory),
         ))  # fmt: skip
-    columns = ("model", "median", "quartiles", "faster", "at least to at most", "memory")
-    note = " ".join(f"{line[:1].upper()}{line[1:]}." for line in timing_lines(comparison))
+    columns = ("model", "median", "quartiles", "faster", "95 % bounds", "memory")
+    note = " ".join(_sentence(line) for line in timing_lines(comparison))
     return Table("Latency of one row", columns, rows, note)
 
 
@@ -114,3 +114,11 @@ def _with_bounds(estimate: Estimate | None, format_value: Callable[[float], str]
     if estimate is None:
         return "-", "-"
     return format_value(estimate.value), bounds(estimate, format_value) or "-"
+
+
+def _sentence(line: str) -> str:
+    return f"{_capital(line.removeprefix('note: ').removeprefix('warning: '))}."
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -48,7 +48,7 @@ def write_picture(path: Path, comparison: ComparisonRecord) -> Path:
 
 
 def _draw(axes: Axes, points: Sequence[Point], label: str) -> None:
-    best = frontier(points)
+    best, widest = frontier(points), max(each.x for each in points)
     axes.plot([each.x for each in best], [each.y for each in best], color="grey", linestyle="--", linewidth=1, zorder=1)
     for number, point in enumerate(points):
         low, high = (point.y if bound is None else bound for bound in (point.low, point.high))
@@ -56,7 +56,9 @@ def _draw(axes: Axes, points: Sequence[Point], label: str) -> None:
             [point.x], [point.y], yerr=[[max(point.y - low, 0.0)], [max(high - point.y, 0.0)]], fmt="o", capsize=3,
             color=_COLORS[number % len(_COLORS)], label=f"{number + 1} {point.name}",
         )  # fmt: skip
-        axes.annotate(str(number + 1), (point.x, point.y), xytext=(6, 4), textcoords="offset points")
-    axes.set_xlim(left=0)
+        # Numbers of points in the same place stand above each other.
+        above = sum(abs(other.x - point.x) < 0.03 * widest and other.y == point.y for other in points[:number])
+        axes.annotate(str(number + 1), (point.x, point.y), xytext=(6, 4 + 11 * above), textcoords="offset points")
+    axes.set_xlim(0, 1.08 * widest)
     axes.set_xlabel(label)
     axes.grid(alpha=0.3)
