@@ -89,3 +89,10 @@ def test_blocks_are_rendered_below_each_other():
     stacked = render([CHECKS, "a line that is longer than the terminal is wide"], 30)
     assert "\n\na line that is longer than the\nterminal is wide" in stacked
     assert render("\x1b[1m", 80) == "\\x1b[1m"
+
+
+def test_columns_to_spare_are_left_out_first():
+    table = Table(("name", "size", "note"), [("one", "12 kB", "a long remark")], spare=("note", "size"))
+    assert table.render().splitlines()[0] == "name  size   note"
+    assert table.render(20).splitlines()[0] == "name  size"
+    assert table.render(8).splitlines()[0] == "name"

@@ -85,3 +85,14 @@ def test_the_metric_of_no_decisions_is_nan():
     assert np.isnan(nothing.value) and not nothing.influence.any()
     constant = Correlation(np.ones(3), np.arange(3.0))
     assert np.isnan(constant.value) and not constant.influence.any()
+
+
+@pytest.mark.parametrize("name", ["single_label", "multi_label", "regression", "pairs"])
+def test_decisions_do_not_depend_on_the_order_of_labels(name):
+    processor, _, features, raw_results = _case(name)
+    found = processor.decisions(range(ROWS), features, raw_results)
+    assert len(found) == ROWS
+    if processor.labels is not None:
+        turned = make_processor(name, processor.labels[::-1])
+        swapped = [{key: values[:, ::-1] for key, values in each.items()} for each in raw_results]
+        assert turned.decisions(range(ROWS), features, swapped) == found and len(set(found)) > 1
