@@ -14,7 +14,7 @@ from kerasbert.export.comparison.results import FILE, FOLDER, ComparedModel, Est
 from kerasbert.export.comparison.running import ModelRun, run_models
 from kerasbert.export.comparison.scoring import Answers
 from kerasbert.export.comparison.table import data_name
-from kerasbert.export.comparison.timing import TEXTS, Timing, time_models
+from kerasbert.export.comparison.timing import TEXTS, Timing, load_note, time_models
 from kerasbert.export.runtime.interpreters import describe_machine
 from kerasbert.export.runtime.isolated_session import check_runs
 from kerasbert.export.validation.verdict import warnings
@@ -96,12 +96,13 @@ def compare(
             isolated=isolated,
             progress=progress,
         )
+        busy = load_note() if latency else ""
         timings = _timings(found, sequence_length, runs, threads, progress) if latency else []
         compared = _compared(found, timings, os.fspath(folder), progress)
     return ModelComparison(
         data=data_name(data), rows=len(examples.x), task=examples.task, metric=next(iter(compared[0].metrics)), against=named[0].name,
         models=compared, threads=threads, sequence_length=sequence_length, machine=describe_machine(),
-        notes=_notes(found, bool(timings)),
+        notes=(*_notes(found, bool(timings)), *filter(None, [busy])),
     )  # fmt: skip
 
 

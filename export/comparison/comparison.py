@@ -24,7 +24,17 @@ _FORMAT = 1
 class ModelComparison(ComparisonRecord):
     """Models on the same data, beside a reference; what `compare` returns.
 
-    Attributes: see `ComparisonRecord`.
+    Attributes:
+        data: The name of the data.
+        rows: Examples that were scored.
+        task: The task type, see `kerasbert.processors`.
+        metric: The task's main metric, by which models are compared.
+        against: The name of the reference.
+        models: The models, the reference first.
+        threads: CPU threads.
+        sequence_length: Tokens of the row that was timed; None where texts of the data were.
+        machine: The processor, the operating system and the versions of the runtime.
+        notes: Lines for the reader.
 
     Example:
         ```python
@@ -41,6 +51,9 @@ class ModelComparison(ComparisonRecord):
 
         Args:
             path: The file.
+
+        Returns:
+            The comparison.
 
         Raises:
             KerasBertError: When it is no such file.

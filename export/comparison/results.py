@@ -81,6 +81,12 @@ class ComparedModel(Record):
         latency: Seconds of a row; None where they were not measured.
         faster: The reference's median latency over its own.
         memory_bytes: The peak memory of a process with this model alone, less its memory before the model was loaded.
+
+    Example:
+        ```python
+        for model in kb.export.compare(["runs/mine", "mine.tflite"], "dev.tsv", latency=False).models:
+            print(model.name, model.smaller, model.score.value, model.kept.value)
+        ```
     """
 
     name: str
@@ -101,20 +107,7 @@ class ComparedModel(Record):
 
 @dataclass(frozen=True)
 class ComparisonRecord(Record):
-    """A whole comparison, as it is written to JSON.
-
-    Attributes:
-        data: The name of the data.
-        rows: Examples that were scored.
-        task: The task type, see `kerasbert.processors`.
-        metric: The task's main metric, by which models are compared.
-        against: The name of the reference.
-        models: The models, the reference first.
-        threads: CPU threads.
-        sequence_length: Tokens of the rows that were timed; None where each text had its own length.
-        machine: See `kerasbert.export.runtime.interpreters.describe_machine`.
-        notes: Lines for the reader.
-    """
+    """The fields of a comparison, as JSON has them; see `kerasbert.export.ModelComparison`."""
 
     others: ClassVar[KnownKeys | None] = KnownKeys(
         harmless=frozenset({"generator", "report", "plot", "csv"}), only={"format": (1,)}

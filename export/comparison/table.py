@@ -77,9 +77,10 @@ def timing_lines(comparison: ComparisonRecord) -> list[str]:
     if timed is None:
         return []
     length = comparison.sequence_length
-    rows = f"a row of {length} tokens" if length else "each text at the length that it needs"
+    rows = f"a row of {length} tokens" if length else "each text at the shortest length that it fits"
     return [
-        f"latency: median of {timed.runs} rows, one at a time, {comparison.threads} thread(s), all models in turn, {rows}"
+        f"latency: median of {timed.runs} rows, one at a time, {comparison.threads} thread(s), all models in turn, {rows}; the bounds of "
+        "faster hold for these rows on this machine as it was loaded"
     ]
 
 

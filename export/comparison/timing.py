@@ -1,5 +1,6 @@
 """Latency of several models that run in turn in one process, and the memory of each in a process of its own."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,20 @@ class Timing:
     latency: Quartiles
     faster: Estimate | None
     memory_bytes: int
+
+
+def load_note() -> str:
+    """Return a note if other programs use the processor, which slows models unevenly; empty where they do not, or it is not known."""
+    try:
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    except (OSError, AttributeError):
+        return ""
+    if load <= cores + 1:  # this process is one of them
+        return ""
+    return (
+        f"note: other programs used the processor (load {load:.1f} on {cores} cores) while latency was measured; on an idle machine "
+        "other ratios are likely"
+    )
 
 
 def time_models(

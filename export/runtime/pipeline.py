@@ -165,7 +165,19 @@ class Pipeline:
         return with_mean_layers(self.processor.metrics(*outputs), outputs.raw_results)
 
     def labelled_outputs(self, x: Any, y: Any = None, report: Report | None = None) -> LabelledOutputs:
-        """Compute what metrics and other comparisons with labels need. Arguments and errors are those of `score`."""
+        """Compute what metrics and other comparisons with labels need.
+
+        Args:
+            x: Examples as the task takes them, or a table of `kerasbert.data`.
+            y: Labels; None takes those of the table.
+            report: Called with the rows done and all rows.
+
+        Returns:
+            The labels, the examples, their features and the raw results, as `Processor.metrics` takes them.
+
+        Raises:
+            KerasBertError: As `score`.
+        """
         if self.task is not None:
             return self.task.labelled_outputs(x, y, report=report)
         return labelled_outputs(
