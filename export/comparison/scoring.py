@@ -18,6 +18,7 @@ from kerasbert.export.validation.confidence import (
 )
 from kerasbert.processors import Processor, metrics
 from kerasbert.processors.contributions import Contributions, Correlation
+from kerasbert.processors.exits import with_mean_layers
 
 Decisions = list[tuple[Any, ...]] | np.ndarray | None
 
@@ -51,7 +52,8 @@ class Answers:
         """
         outputs, processor = pipeline.labelled_outputs(examples, y, report), pipeline.processor
         decisions = None if processor.self_supervised else processor.decisions(*outputs[1:])
-        return cls(processor.metrics(*outputs), processor.contributions(*outputs), decisions)
+        scores = with_mean_layers(processor.metrics(*outputs), outputs.raw_results)
+        return cls(scores, processor.contributions(*outputs), decisions)
 
     @property
     def metric(self) -> str:

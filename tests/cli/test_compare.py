@@ -25,7 +25,10 @@ def test_scores_are_those_of_evaluate(compared, made, place, run):
     evaluated = json.loads(run("evaluate", made.file, "--data", place.dev, "--json").out)
     float_model, int8 = found["models"]
     assert [float_model["name"], int8["name"], found["rows"]] == ["float", "int8", 64]
-    assert int8["metrics"] == pytest.approx(evaluated["metrics"]) and 0 < int8["smaller"] == float_model["bytes"] / int8["bytes"]
+    assert (
+        int8["metrics"] == pytest.approx(evaluated["metrics"])
+        and 0 < int8["smaller"] == float_model["bytes"] / int8["bytes"]
+    )
     assert (compared / "a.csv").read_text("utf-8").startswith("model,path,") and (compared / "a.png").stat().st_size
 
 
