@@ -7,6 +7,8 @@ from kerasbert.cli.arguments import options
 from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
 from kerasbert.cli.outputs.results import Result
 from kerasbert.cli.runs.distill_methods import make_distillation
+from kerasbert.cli.runs.distillation_data import add_rows, read_unlabelled
+from kerasbert.cli.runs.stages import run_stages
 from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
@@ -39,20 +41,22 @@ def distill(
 
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
-    run, data, dev = _prepare(config, training, resume, overwrite)
+    run, data, dev, further = _prepare(config, training, resume, overwrite)
     made = make_distillation(config, run.config, data)
     from kerasbert.cli.inputs.training_data import label_dev_with_vectors
     from kerasbert.training.result import format_metrics
 
     teacher, student = made.teacher, made.training.student
-    _check_labels(teacher.processor, data, dev, config.label_weight)
+    _check_labels(teacher.processor, data, dev, config.own_label_weight)
+    data = add_rows(data, further, config, run, teacher.tokenizer)
     dev = label_dev_with_vectors(teacher, student, dev)
     teacher_metrics = score(teacher, dev, "the teacher")
+    stages = run_stages(made.stages, run, student, data)
     result = run.fit(made.training, data, dev)
     record = run.record(
         result, data, dev, made.settings, method=config.method,
         teacher=config.teacher, student=config.student, layers=config.layers, strategy=config.strategy if config.layers else None,
-        **made.facts,
+        **made.facts, **({"stages": stages} if stages else {}), unlabelled=config.unlabelled, augment=config.augment,
         parameters={"teacher": _parameters(teacher), "student": _parameters(student)}, dev_teacher=teacher_metrics,
         dev_student=result.dev,
     )  # fmt: skip
@@ -64,14 +68,16 @@ def distill(
 
 def _prepare(
     config: DistillConfig, training: TrainConfig, resume: bool, overwrite: bool
-) -> "tuple[TrainingRun, Dataset, Dataset | None]":
-    """Check options and data before TensorFlow is loaded; return the run and its tables."""
+) -> "tuple[TrainingRun, Dataset, Dataset | None, Dataset | None]":
+    """Check options and data before TensorFlow is loaded; return the run, its tables and the unlabelled one."""
     from pathlib import Path
 
     from kerasbert.checkpoints.layer_counts import check_layer_count
     from kerasbert.cli.inputs.data_files import read_train_and_dev
     from kerasbert.cli.inputs.training_data import load_processor
     from kerasbert.cli.outputs.destinations import check_cache_folder, check_out_folder
+    from kerasbert.data.file_options import FileOptions
+    from kerasbert.data.plain_text import open_text
     from kerasbert.processors import make_processor
     from kerasbert.training.objective_names import objective_weights
 
@@ -81,6 +87,7 @@ def _prepare(
     if config.cache is not None:
         check_cache_folder(Path(config.cache))
     objective_weights(config.objectives)
+    objective_weights(config.intermediate_objectives)
     if config.method == "theseus" and training.epochs is not None:
         config.replacement_schedule.replacing_epochs(training.epochs)
     if training.new_head and config.student is None:
@@ -90,8 +97,11 @@ def _prepare(
     task = METHODS[config.method].task
     processor = load_processor(config.teacher) if task is None else make_processor(task)
     _, data, dev = read_train_and_dev(type(processor), training)
-    _check_labels(processor, data, dev, config.label_weight)
-    return run, data, dev
+    _check_labels(processor, data, dev, config.own_label_weight)
+    if config.text is not None:
+        open_text(config.text, FileOptions(max_rows=1, encoding=training.encoding)).whole()  # it is there, and a text
+    further = None if config.unlabelled is None else read_unlabelled(type(processor), config.unlabelled, training)
+    return run, data, dev, further
 
 
 def _check_labels(processor: "Processor", data: "Dataset", dev: "Dataset | None", label_weight: float | None) -> None:

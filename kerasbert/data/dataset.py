@@ -64,6 +64,7 @@ class Dataset:
         bad: The skipped rows, when skipping was requested.
         label_columns: The columns of 0 and 1, one for each label; empty if the labels stand in one column. The labels of each row are then
             a JSON list of the columns with 1.
+        added: Further files, of examples that `with_unlabelled` has added.
 
     Example:
         ```python
@@ -80,10 +81,16 @@ class Dataset:
     lines: list[int] = field(default_factory=list, kw_only=True, compare=False, repr=False)
     bad: BadRows | None = field(default=None, kw_only=True, compare=False, repr=False)
     label_columns: tuple[str, ...] = field(default=(), kw_only=True)
+    added: tuple[Path, ...] = field(default=(), kw_only=True, compare=False, repr=False)
     _made: list[_Made] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.x[0] if isinstance(self.x, tuple) else self.x)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the examples."""
+        return self.path, *self.added
 
     @property
     def texts(self) -> list[str]:

@@ -16,6 +16,7 @@ RANGES_FILE = "quantization.safetensors"
 RECORD_FILE = "training.json"
 RUN_FOLDER = "run"  # the training run beside the model; it stays when the model is saved again
 STATE_FILE, CONFIG_FILE, COMMAND_FILE = "state.safetensors", "config.toml", "command.json"  # in RUN_FOLDER
+STAGES_FOLDER = "stages"  # of a run in several stages, until it is complete
 
 # All files of a model, kerasbert's and Hugging Face's. One left from an earlier model would be read as a part of the new one.
 _MODEL_FILES = frozenset({
@@ -54,7 +55,8 @@ def is_model_folder(folder: Path) -> bool:
 def has_interrupted_run(folder: Path) -> bool:
     """Return True if the folder holds a training run that can be resumed."""
     run = folder / RUN_FOLDER
-    return (run / STATE_FILE).is_file() and any((run / name).is_file() for name in (CONFIG_FILE, COMMAND_FILE))
+    has_state = (run / STATE_FILE).is_file() or (run / STAGES_FOLDER).is_dir()
+    return has_state and any((run / name).is_file() for name in (CONFIG_FILE, COMMAND_FILE))
 
 
 def is_replaceable(folder: Path) -> bool:

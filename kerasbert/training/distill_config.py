@@ -10,6 +10,7 @@ from kerasbert.files.record import REQUIRED, Options, flag, same_setting, settin
 from kerasbert.training.objective_config import LABEL_WEIGHT_HELP
 from kerasbert.training.replacement import Replacement
 
+AUGMENTATIONS = ("words", "masks")
 BILSTM = "bilstm"  # a student that is no checkpoint
 _OF_BILSTM = ("lstm_units", "embedding_size")
 PROJECTIONS = ("up", "down")
@@ -35,7 +36,14 @@ METHODS: Mapping[str, Method] = {
     "objectives": Method(
         (
             "student", "layers", "strategy", "no_norm", "objectives", "temperature", "layer_map", "label_weight", "cache", "lstm_units",
-            "embedding_size",
+            "embedding_size", "unlabelled", "augment", "augmentation", "language_model",
+        )
+    ),
+    "tinybert": Method(
+        (
+            "student", "layers", "strategy", "temperature", "layer_map", "label_weight", "cache", "unlabelled", "augment", "augmentation",
+            "language_model", "text", "general_teacher", "general_epochs", "general_rate", "intermediate_epochs", "intermediate_rate",
+            "intermediate_objectives",
         )
     ),
     "theseus": Method(
@@ -69,8 +77,8 @@ class DistillConfig(Options):
     teacher: str = setting(REQUIRED, "Trained teacher model: a folder, or a hub name such as org/name.", "FOLDER|HUB")
     method: str = setting(
         "objectives",
-        "Method: objectives (losses against the teacher), theseus (layers take the place of the teacher's) or dual-vocabulary "
-        "(a language model with a smaller vocabulary, from texts).",
+        "Method: objectives (losses against the teacher), tinybert (hidden states and attention first, then outputs), theseus (layers take "
+        "the place of the teacher's) or dual-vocabulary (a language model with a smaller vocabulary, from texts).",
         "NAME",
         choices=tuple(METHODS),
     )
@@ -104,6 +112,38 @@ class DistillConfig(Options):
         None, "Cache folder for the teacher's outputs, which are then computed only once.", "FOLDER"
     )
 
+    unlabelled: str | None = setting(
+        None, "More texts without labels, which the teacher labels: a file of lines, or a data file.", "FILE"
+    )
+    augment: int | None = setting(None, "Number of variants of each text, which the teacher labels.", at_least=1)
+    augmentation: str = setting(
+        "words",
+        "Kind of variants: words (likely ones of a masked language model) or masks (masked words, and runs of words).",
+        "NAME",
+        choices=AUGMENTATIONS,
+    )
+    language_model: str | None = setting(None, "Masked language model of --augmentation words.", "FOLDER|HUB")
+
+    text: str | None = setting(
+        None, "Raw text for general distillation, the first stage of tinybert; left out without it.", "FILE"
+    )
+    general_teacher: str | None = setting(
+        None,
+        "Teacher of general distillation, such as the encoder before fine-tuning. Default: --teacher.",
+        "FOLDER|HUB",
+    )
+    general_epochs: int = setting(1, "Number of epochs of general distillation.", at_least=1)
+    general_rate: float | None = setting(
+        None, "Peak learning rate of general distillation. Default: as recommended for the model.", "RATE", above=0
+    )
+    intermediate_epochs: int = setting(10, "Number of epochs of the stage on hidden states and attention.", at_least=1)
+    intermediate_rate: float | None = setting(
+        None, "Peak learning rate of that stage. Default: as recommended for the model.", "RATE", above=0
+    )
+    intermediate_objectives: str = setting(
+        "hidden=1,attention=100", "Losses of that stage and of general distillation.", "NAME=WEIGHT,..."
+    )
+
     replacement: str = same_setting(Replacement, "kind")
     replacement_rate: float = same_setting(Replacement, "rate")
     replacement_slope: float | None = same_setting(Replacement, "slope")
@@ -126,6 +166,11 @@ class DistillConfig(Options):
     def replacement_schedule(self) -> Replacement:
         """The replacement rate of modules over the steps."""
         return Replacement(self.replacement, self.replacement_rate, self.replacement_slope, self.fine_tune_epochs)
+
+    @property
+    def own_label_weight(self) -> float | None:
+        """The factor of the student's own loss; that of tinybert is 0 by default, as in the paper."""
+        return 0.0 if self.label_weight is None and self.method == "tinybert" else self.label_weight
 
     @property
     def kept_layers(self) -> int | list[int] | None:
@@ -153,6 +198,13 @@ class DistillConfig(Options):
             raise KerasBertError(
                 f"expected --student {BILSTM} with {flag(found[0])}, received another student; leave one out"
             )
+        self._check_augmentation()
+        if self.student == BILSTM and self.method == "tinybert":
+            raise KerasBertError(
+                "expected a transformer with --method tinybert, received --student bilstm; leave --method out"
+            )
+        if self.text is None and self.general_teacher is not None:
+            raise KerasBertError("expected --text with --general-teacher, received none; name a file of raw text")
         if self.student == BILSTM and self.no_norm:
             raise KerasBertError(
                 "expected a transformer with --no-norm, received --student bilstm; leave --no-norm out"
@@ -162,6 +214,25 @@ class DistillConfig(Options):
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers or 'none'}; leave --strategy out"
             )
         _ = self.replacement_schedule  # checks its settings together
+
+    def _check_augmentation(self) -> None:
+        """Check the settings of variants together.
+
+        Raises:
+            KerasBertError: When one of them is missing, or not used.
+        """
+        if self.augment is None and (self.language_model is not None or self.augmentation != AUGMENTATIONS[0]):
+            raise KerasBertError(
+                "expected --augment with --augmentation or --language-model, received none; name a number of variants"
+            )
+        if self.augment is not None and (self.augmentation == "words") != (self.language_model is not None):
+            received = "none" if self.language_model is None else f"--augmentation {self.augmentation}"
+            advice = (
+                "name a masked language model, or take --augmentation masks" if received == "none" else "leave one out"
+            )
+            raise KerasBertError(
+                f"expected --language-model with --augment and --augmentation words, received {received}; {advice}"
+            )
 
     def _check_method(self) -> None:
         """Check that no setting is one of other methods only.

@@ -117,7 +117,12 @@ def make_loss(
             "expected a task with classes for --label-smoothing and --class-weights, received one of the type "
             f"{task.processor.name!r}; leave them out"
         )
-    labels = task.processor.encode_labels(data.y, examples, features) if config.class_weights == "balanced" else ()
+    balanced = config.class_weights == "balanced"
+    if balanced and data.added:
+        raise KerasBertError(
+            "expected labels for all rows with --class-weights balanced, received some without; name the weights"
+        )
+    labels = task.processor.encode_labels(data.y, examples, features) if balanced else ()
     return CrossEntropy(config.label_smoothing, parse_class_weights(config.class_weights, task.labels or (), labels))
 
 

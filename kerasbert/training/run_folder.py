@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from kerasbert.files.model_folder import (
     COMMAND_FILE,
     CONFIG_FILE,
     RUN_FOLDER,
+    STAGES_FOLDER,
     STATE_FILE,
     check_run_folder,
     has_interrupted_run,
@@ -39,6 +41,7 @@ class RunFolder:
     - `plots/`: loss.png, metric.png, confusion.png.
     - `tensorboard/`: with `--tensorboard`.
     - `state.safetensors`: until the run is finished.
+    - `stages/`: the models of earlier stages of a run in several stages, until it is finished.
 
     Args:
         model_folder: The model's folder.
@@ -58,6 +61,7 @@ class RunFolder:
         self.config, self.metrics = self.path / CONFIG_FILE, self.path / "metrics.jsonl"
         self.command = self.path / COMMAND_FILE
         self.state, self.best = self.path / STATE_FILE, self.path / "best.safetensors"
+        self.stages = self.path / STAGES_FOLDER
         self.plots, self.tensorboard = self.path / "plots", self.path / "tensorboard"
 
     @property
@@ -93,6 +97,7 @@ class RunFolder:
         check_run_folder(self.model)
         if not self.path.is_dir():
             return
+        shutil.rmtree(self.stages, ignore_errors=True)
         for file in (self.state, self.best, self.config, self.command, self.metrics):
             file.unlink(missing_ok=True)
         for folder in (self.path, self.plots, self.tensorboard):
@@ -106,7 +111,7 @@ class RunFolder:
     def read_command(self) -> dict[str, Any] | None:
         """Return the options of the command that was interrupted here, or None if there is none."""
         try:
-            return read_json_object(self.command) if self.state.is_file() else None
+            return read_json_object(self.command) if self.unfinished else None
         except (OSError, ValueError):
             return None
 
@@ -163,6 +168,7 @@ class RunFolder:
 
     def finish(self) -> None:
         """Remove the state for resuming: the run is complete."""
+        shutil.rmtree(self.stages, ignore_errors=True)
         self.state.unlink(missing_ok=True)
         self.best.unlink(missing_ok=True)
 

@@ -126,7 +126,9 @@ class TrainerCallback(keras.callbacks.Callback):
         self.student: Any = getattr(task, "student", task)
         self.examples, self.epochs = len(train), config.epochs or 1
         tables = {"train": train, "dev": dev} if folder else {}
-        self.data = {name: file_digest(table.path) for name, table in tables.items() if table is not None}
+        self.data = {
+            name: "+".join(map(file_digest, table.files)) for name, table in tables.items() if table is not None
+        }
         self.epoch = self.batch = 0  # position of the next batch
         self.records: list[dict[str, Any]] = []
         self.best: tuple[float, int] = (-math.inf, 0)

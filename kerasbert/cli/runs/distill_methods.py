@@ -1,16 +1,18 @@
 """The methods of `kerasbert distill`: what is trained, and what the record of the run says about it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from kerasbert.cli.runs.stages import Stage
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.distill_config import BILSTM, DistillConfig
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
+    from kerasbert.tasks import SentenceEncoder
     from kerasbert.tasks.base import Task
-    from kerasbert.training.distillation import StudentTraining
+    from kerasbert.training.distillation import Objective, StudentTraining
 
 _SCALE_EXAMPLES = 512  # for the scales and shifts of a student without layer norms
 
@@ -24,12 +26,14 @@ class Distillation:
         training: The model that trains the student.
         settings: The settings of the method, for the record of the run.
         facts: What else the record says.
+        stages: The stages before that training, in which other models train the student.
     """
 
     teacher: "Task"
     training: "StudentTraining"
     settings: Mapping[str, Any]
     facts: Mapping[str, Any]
+    stages: Sequence[Stage] = ()
 
 
 def make_distillation(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
@@ -106,8 +110,73 @@ def _by_two_vocabularies(config: DistillConfig, training: TrainConfig, data: "Da
     return Distillation(teacher, dual, settings, {"layer_map": config.layer_map})
 
 
+def _in_stages(config: DistillConfig, training: TrainConfig, data: "Dataset") -> Distillation:
+    """TinyBERT (Jiao et al. 2020): general distillation on raw text, intermediate layers on the task's texts, then outputs."""
+    from kerasbert.training.distillation import Distiller, SoftLabels, parse_objectives
+
+    objectives = parse_objectives(config.intermediate_objectives, config.temperature, config.layer_map)
+    teacher, student = _load(config, training)
+    student = _adapt_student(student, config, training, data)
+    distiller = Distiller(student, teacher, [SoftLabels(config.temperature)], config.own_label_weight, config.cache)
+
+    def on_layers() -> Distiller:
+        return Distiller(student, teacher, objectives, label_weight=0)
+
+    on_layers()  # the models fit, before anything is trained
+    stages = [
+        Stage(
+            "intermediate-layer",
+            on_layers,
+            lambda rows: replace(rows, y=None),
+            config.intermediate_epochs,
+            config.intermediate_rate,
+        )
+    ]
+    if config.text is not None:
+        stages.insert(0, _general(config, training, teacher, student, objectives))
+    settings = {
+        "intermediate_objectives": config.intermediate_objectives,
+        "temperature": config.temperature,
+        "label_weight": distiller.label_weight,
+    }
+    facts = {"layer_map": config.layer_map, "cache": config.cache, "text": config.text}
+    return Distillation(teacher, distiller, settings, facts, stages)
+
+
+def _general(
+    config: DistillConfig, training: TrainConfig, teacher: "Task", student: "Task", objectives: "Sequence[Objective]"
+) -> Stage:
+    """The stage on raw text, in which the encoders are those of sentence encoders: these take single texts and have no head."""
+    from kerasbert.data.plain_text import read_text
+    from kerasbert.tasks import SentenceEncoder
+    from kerasbert.training.distillation import Distiller
+
+    texts = read_text(config.text or "", max_rows=training.max_rows, encoding=training.encoding)
+
+    def make() -> Distiller:
+        length = student.sequence_length
+        if config.general_teacher is None:
+            large = _sentence_encoder(teacher, length)
+        else:
+            large = SentenceEncoder.from_pretrained(config.general_teacher, sequence_length=length)
+        return Distiller(_sentence_encoder(student, length), large, objectives, label_weight=0)
+
+    return Stage("general", make, lambda rows: texts, config.general_epochs, config.general_rate)
+
+
+def _sentence_encoder(task: "Task", length: int) -> "SentenceEncoder":
+    """A sentence encoder on the encoder of a task."""
+    from kerasbert.tasks import SentenceEncoder
+
+    made = SentenceEncoder(task.encoder, task.tokenizer, sequence_length=length)
+    if task.encoder.pooler is not None:
+        task.encoder.pooler.trainable = True  # a sentence encoder freezes it, and the task trains it afterwards
+    return made
+
+
 _METHODS: Mapping[str, Callable[[DistillConfig, TrainConfig, "Dataset"], Distillation]] = {
     "objectives": _by_objectives,
+    "tinybert": _in_stages,
     "theseus": _by_replacement,
     "dual-vocabulary": _by_two_vocabularies,
 }

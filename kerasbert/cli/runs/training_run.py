@@ -53,6 +53,7 @@ class TrainingRun:
         self.out = Path(config.require("out")) if out is None else out
         self.folder = RunFolder(self.out)
         self.chance: Chance | None = None
+        self._begun = resume
         if config.tensorboard:
             require_package("tensorboard", "--tensorboard")
         if resume:
@@ -72,6 +73,12 @@ class TrainingRun:
         self.options = self.config if own_config else self.options
         for line in lines:
             note(line)
+
+    def begin(self) -> None:
+        """Create the run folder, unless the run has begun before."""
+        if not self._begun:
+            self.folder.begin(self.options)
+        self._begun = True
 
     def fit(
         self,
@@ -103,10 +110,10 @@ class TrainingRun:
             student: Any = getattr(task, "student", task)
             if dev is not None and getattr(student, "exit_layers", ()):
                 student.exit_threshold = None  # epochs are compared by the last exit
-            if not self.resume:
-                self.folder.begin(self.options)
+            self.begin()
+            resume = self.resume and self.folder.state.is_file()  # one interrupted in an earlier stage has none
             result = train(
-                task, data, dev, self.config, self.folder, resume=self.resume, keep_state=True, callbacks=callbacks, progress=bar
+                task, data, dev, self.config, self.folder, resume=resume, keep_state=True, callbacks=callbacks, progress=bar
             )  # fmt: skip
             if line := choose_threshold(student, dev, self.config.keep):
                 note(line)

@@ -9,6 +9,7 @@ from kerasbert.training.distillation.layer_maps import layer_map
 from kerasbert.training.distillation.no_norm import no_norm_student
 from kerasbert.training.distillation.objective import LayerObjective, Objective
 from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.perturbation import perturb
 from kerasbert.training.distillation.registry import OBJECTIVES, parse_objectives
 from kerasbert.training.distillation.small_vocabulary import small_vocabulary_student
 from kerasbert.training.distillation.stages import Stage, progressive_stages
@@ -40,6 +41,7 @@ __all__ = [
     "layer_map",
     "no_norm_student",
     "parse_objectives",
+    "perturb",
     "progressive_stages",
     "small_vocabulary_student",
     "student_from",

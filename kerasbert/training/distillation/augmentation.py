@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import readable, word_pieces
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.text.encoded import Encoded
+from kerasbert.training.distillation.word_neighbours import WordNeighbours
 
 _BATCH = 32
 
@@ -28,10 +30,10 @@ class _Masked:
 
     Attributes:
         text: Index of the text.
-        position: Index of the token in the row.
+        position: Index of the word's first token in the row.
         start: First character of the word.
         end: End of the word's characters.
-        token_id: Id of the token.
+        ids: Ids of its tokens; one, unless neighbours replace words of several.
         copies: Indices of the copies that replace it.
     """
 
@@ -39,7 +41,7 @@ class _Masked:
     position: int
     start: int
     end: int
-    token_id: int
+    ids: tuple[int, ...]
     copies: np.ndarray
 
 
@@ -60,12 +62,13 @@ def augment(
     candidates: int = 15,
     seed: int = 0,
     report: _Report | None = None,
+    neighbours: bool = False,
 ) -> list:
     """Return variants of texts (Jiao et al. 2020, "TinyBERT", section 3.2 and algorithm 1).
 
-    A word of one token is replaced, with a probability, by one of the words that the model finds most likely in its place. Words of several
-    tokens stay; the paper replaces these by GloVe neighbours. Special tokens, punctuation, and text beyond the model's length stay too, and
-    so does white space.
+    A word of one token is replaced, with a probability, by one of the words that the model finds most likely in its place. With
+    `neighbours` a word of several tokens is replaced by one of the words with the nearest embeddings; otherwise it stays. Special tokens,
+    punctuation, and text beyond the model's length stay too, and so does white space.
 
     Args:
         texts: Texts, or pairs of texts, of which each text is replaced by itself.
@@ -75,6 +78,7 @@ def augment(
         candidates: Number of most likely words, from which one is drawn uniformly.
         seed: Random seed.
         report: Called with the words done and all words.
+        neighbours: Whether words of several tokens are replaced by neighbours among the model's token embeddings. The paper takes GloVe's.
 
     Returns:
         `copies` variants of the first text, then those of the next, so that their labels are `np.repeat(labels, copies)`. The original
@@ -94,7 +98,7 @@ def augment(
     _check(language_model, copies, probability, candidates)
     examples = text_examples(texts)
     flat = [text for example in examples for text in (example if isinstance(example, tuple) else (example,))]
-    masked = _choose_words(flat, language_model, copies, probability, seed)
+    masked = _choose_words(flat, language_model, copies, probability, seed, neighbours)
     variants = _replace_words(flat, masked, language_model, candidates, copies, seed, report)
     augmented, first = [], 0
     for example in examples:
@@ -117,7 +121,9 @@ def _check(language_model: Any, copies: int, probability: float, candidates: int
         raise KerasBertError(f"expected a probability from 0 to 1, received {probability}")
 
 
-def _choose_words(texts: Sequence[str], model: MaskedLM, copies: int, probability: float, seed: int) -> list[_Masked]:
+def _choose_words(
+    texts: Sequence[str], model: MaskedLM, copies: int, probability: float, seed: int, several: bool
+) -> list[_Masked]:
     """The words that at least one copy replaces."""
     tokenizer = model.tokenizer
     encoded, pieces = tokenizer.encode(texts, max_length=model.sequence_length), word_pieces(tokenizer)
@@ -125,13 +131,17 @@ def _choose_words(texts: Sequence[str], model: MaskedLM, copies: int, probabilit
     for number, (row, offsets) in enumerate(zip(encoded.input_ids, encoded.offsets, strict=True)):
         ids = np.array(row, np.int32)
         words, random = pieces.word_numbers(ids), np.random.default_rng((seed, number))
-        single_token = np.bincount(words)[words] == 1
-        for position in np.flatnonzero(single_token & ~pieces.is_special(ids)):
-            start, end = offsets[position]
+        first = np.concatenate([[True], words[1:] != words[:-1]])
+        tokens = np.bincount(words)[words]
+        for position in np.flatnonzero(first & (several | (tokens == 1)) & ~pieces.is_special(ids)):
+            last = position + tokens[position] - 1
+            start, end = offsets[position][0], offsets[last][1]
             start = end - len(texts[number][start:end].lstrip())
             chosen = np.flatnonzero(random.random(copies) < probability)
             if len(chosen) and any(map(str.isalnum, texts[number][start:end])):
-                masked.append(_Masked(number, int(position), start, end, int(ids[position]), chosen))
+                masked.append(
+                    _Masked(number, int(position), start, end, tuple(ids[position : last + 1].tolist()), chosen)
+                )
     return masked
 
 
@@ -152,17 +162,26 @@ def _replace_words(
         "positions": tf.TensorSpec((None, 2), tf.int32)
     }
     predict = tf.function(lambda inputs: model.serve(inputs), input_signature=[spec], autograph=False)
-    for first in range(0, len(masked), _BATCH):
-        batch = masked[first : first + _BATCH]
+    predicted = [word for word in masked if len(word.ids) == 1]
+    others = [word for word in masked if len(word.ids) > 1]
+
+    def replace(word: _Masked, best: Sequence[str]) -> None:
+        for copy in word.copies if len(best) else ():
+            replacement = best[int(random.integers(len(best)))]
+            replacements[word.text][copy].append(_Replacement(word.start, word.end, replacement))
+
+    for first in range(0, len(predicted), _BATCH):
+        batch = predicted[first : first + _BATCH]
         for word, scores in zip(batch, _logits(encoded, batch, model, predict), strict=True):
-            best = _best_ids(scores, allowed, word.token_id, candidates)
-            for copy in word.copies if len(best) else ():
-                replacement = readable(tokenizer, int(random.choice(best)))
-                replacements[word.text][copy].append(_Replacement(word.start, word.end, replacement))
+            replace(word, [readable(tokenizer, int(i)) for i in _best_ids(scores, allowed, word.ids[0], candidates)])
         if report is not None:
-            report(first + len(batch), len(masked))
+            report(first + len(batch), len(predicted))
+    near = WordNeighbours(model, allowed)
+    for word in others:
+        replace(word, near.nearest(word.ids, candidates))
     return [
-        [_edit(text, changes) for changes in text_copies] for text, text_copies in zip(texts, replacements, strict=True)
+        [_edit(text, sorted(changes, key=attrgetter("start"))) for changes in text_copies]
+        for text, text_copies in zip(texts, replacements, strict=True)
     ]
 
 

@@ -18,8 +18,9 @@ from kerasbert.tasks import inputs as task_inputs, string_datasets
 from kerasbert.tasks.base import Task
 from kerasbert.tasks.quantization_ranges import collect_ranges
 from kerasbert.training.distillation.cache import TeacherArrays, TeacherCache, open_teacher_cache
+from kerasbert.training.distillation.partial_labels import encode_partly
 
-_ROW, _LABELS = "row", "labels"
+_ROW, _LABELS, _LABELLED = "row", "labels", "labelled"
 
 # Maps row numbers and the padded length to what an element holds of the teacher.
 _TeacherPart = Callable[[tf.Tensor, tf.Tensor], dict[str, dict[str, tf.Tensor]]]
@@ -40,7 +41,7 @@ class DistillationDataset:
     """Factory of the datasets that a distiller is fed with.
 
     An element is `({"student": inputs, ...}[, targets[, weights]])`. The dict has packed inputs `teacher` if the teacher has another
-    tokenization, and tensors `cached` if they come from a cache.
+    tokenization, tensors `cached` if they come from a cache, and `labelled` (0 or 1 for each row) if some rows have no label.
 
     Args:
         student: The student.
@@ -87,7 +88,7 @@ class DistillationDataset:
             return self._from_dataset(x, batch_size, labelled, options.get("seed") if options.get("shuffle") else None)
         student, y = self.student, labels_of(x, y)
         examples, features = student.features(x)
-        targets = student.encode_targets(y, features.example if examples is None else examples, features)
+        targets, known = encode_partly(student, y, features.example if examples is None else examples, features)
         makes_targets = student.processor.self_supervised and targets is None
         if targets is None and labelled and not makes_targets:
             raise KerasBertError(
@@ -99,6 +100,7 @@ class DistillationDataset:
             return data.map(lambda inputs, *rest: ({"student": inputs}, *rest))
         teacher_part = self._teacher_part(examples, features, cached)
         row_targets = {_ROW: np.arange(len(features))} | ({} if targets is None else {_LABELS: targets})
+        row_targets |= {} if known is None else {_LABELLED: known}
         data, _ = task_inputs.batches(student, features, row_targets, batch_size=batch_size, **options)
         return data.map(lambda inputs, targets, *weights: _element(inputs, targets, weights, teacher_part))
 
@@ -224,4 +226,6 @@ def _element(
     x = {"student": inputs}
     if teacher_part is not None:
         x |= teacher_part(row_targets[_ROW], tf.shape(inputs["input_ids"])[-1])
+    if _LABELLED in row_targets:
+        x |= {_LABELLED: row_targets[_LABELLED]}
     return (x, row_targets[_LABELS], *weights) if _LABELS in row_targets else (x,)

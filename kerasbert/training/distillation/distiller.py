@@ -25,10 +25,10 @@ class Distiller(StudentTraining):
     """Model that trains `student` towards `teacher`.
 
     The loss is `label_weight` times the student's own loss plus the weighted losses of all objectives. `fit` and `evaluate` take what the
-    student's take. With a `label_weight` of 0 the student learns from the teacher alone. The teacher runs without
-    dropout and is not trained. Neither the teacher nor learned projections of objectives are saved with the student. Other attributes of a
-    task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the student's. After the training the student is a
-    task like any other.
+    student's take. Examples whose label is None learn from the teacher alone. With a `label_weight` of 0 the student learns from the
+    teacher alone. The teacher runs without dropout and is not trained. Neither the teacher nor learned projections of objectives are saved
+    with the student. Other attributes of a task that a training needs (`score`, `predict`, `predictions`, `save_pretrained`) are the
+    student's. After the training the student is a task like any other.
 
     Args:
         student: The task to train.
@@ -117,7 +117,9 @@ class Distiller(StudentTraining):
     def _step_loss(self, data: Any, training: bool) -> tf.Tensor:
         """The loss of one replica's batch; updates all metrics."""
         x, targets, weights = keras.utils.unpack_x_y_sample_weight(data)
-        inputs = x["student"]
+        inputs, labelled = x["student"], x.get("labelled")
+        if labelled is not None:
+            weights = labelled if weights is None else weights * labelled
         if isinstance(self.student, MaskedLM) and targets is not None:
             inputs, targets, weights = self.student.masked_only((inputs, targets, weights))
         student = forward_features(self.student, inputs, training)
@@ -142,8 +144,16 @@ class Distiller(StudentTraining):
         self._means.update(total, *losses)
         if targets is not None:
             compiled_metrics: Any = self.student.compiled_metrics
-            compiled_metrics.update_state(targets, student.outputs, weights)
+            measured = (targets, student.outputs, weights)
+            compiled_metrics.update_state(*(measured if labelled is None else self._of_labelled(measured, labelled)))
         return total / replicas
+
+    def _of_labelled(self, measured: tuple, labelled: tf.Tensor) -> tuple:
+        """The parts of the rows with labels."""
+        if self.jit_compile:
+            raise KerasBertError("expected labels for all rows with XLA, received some without; leave --jit out")
+        rows = tf.where(labelled > 0)[:, 0]
+        return tuple(tf.nest.map_structure(lambda each: tf.gather(each, rows), part) for part in measured)
 
     # -- Keras' interface ----------------------------------------------------------------------------------------------------------------
 

@@ -67,3 +67,15 @@ def test_invalid_arguments_are_refused(language_model, tiny):
             augment(["a film"], language_model, **options)
     with pytest.raises(KerasBertError, match="expected a MaskedLM .* received TextClassifier"):
         augment(["a film"], tiny.narrow())
+
+
+def test_words_of_several_tokens_are_replaced_by_neighbours(language_model, tiny):
+    table = language_model.encoder.embeddings.word.table.numpy()
+    pieces = [tiny.vocabulary.index(piece) for piece in ("great", "##ly")]
+    changed = table.copy()
+    changed[tiny.vocabulary.index("lovely")] = table[pieces].mean(axis=0) * 3  # the same direction
+    language_model.encoder.embeddings.word.table.assign(changed)
+    options = {"copies": 2, "probability": 1.0, "candidates": 1}
+    assert augment(["greatly, a"], language_model, **options, neighbours=True) == ["lovely, warm"] * 2
+    assert augment(["greatly, a"], language_model, **options) == ["greatly, warm"] * 2
+    language_model.encoder.embeddings.word.table.assign(table)

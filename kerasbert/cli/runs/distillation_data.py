@@ -1,0 +1,102 @@
+"""The rows that a distillation adds to the training data: texts without labels, and variants of texts."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kerasbert.cli.process.progress import loading, note, progress
+from kerasbert.data.dataset import Dataset
+from kerasbert.data.plain_text import read_text
+from kerasbert.data.records import is_tabular
+from kerasbert.data.unlabelled import with_unlabelled
+from kerasbert.files.atomic import atomic_file
+from kerasbert.files.json_text import read_json
+from kerasbert.training.config import TrainConfig
+from kerasbert.training.distill_config import DistillConfig
+
+if TYPE_CHECKING:
+    from kerasbert.cli.runs.training_run import TrainingRun
+    from kerasbert.processors import Processor
+    from kerasbert.text import Tokenizer
+
+_VARIANTS = "variants.json"
+
+
+def read_unlabelled(kind: "type[Processor]", path: str, training: TrainConfig) -> Dataset:
+    """Read a file of examples, whose labels are not used.
+
+    Args:
+        kind: The class of the task's processor.
+        path: The file.
+        training: The options for reading files.
+
+    Raises:
+        KerasBertError: When the file cannot be read.
+    """
+    from kerasbert.cli.inputs.data_files import note_bad_rows
+    from kerasbert.processors.classification import TextProcessor
+
+    if issubclass(kind, TextProcessor) and not is_tabular(Path(path), training.delimiter):
+        table = read_text(path, max_rows=training.max_rows, encoding=training.encoding)
+    else:
+        table = replace(kind.read(path, replace(training, label_column=None)), y=None)
+    note_bad_rows(table)
+    note(table.describe())
+    return table
+
+
+def add_rows(
+    data: Dataset, further: Dataset | None, config: DistillConfig, run: "TrainingRun", tokenizer: "Tokenizer"
+) -> Dataset:
+    """Return the training data with the unlabelled rows, and with variants of all of them, as the options ask.
+
+    Variants are kept in the folder, so that a resumed run trains on the same ones.
+
+    Args:
+        data: The training data.
+        further: The unlabelled rows, or None.
+        config: The settings of the distillation.
+        run: The run. It begins before variants are made.
+        tokenizer: The teacher's tokenizer.
+
+    Raises:
+        KerasBertError: When the rows have another form than the training data, or no variants of them can be made.
+    """
+    data = data if further is None else with_unlabelled(data, further)
+    if not config.augment:
+        return data
+    run.begin()
+    file = run.folder.stages / _VARIANTS
+    if file.is_file():
+        texts = _read(file)
+    else:
+        texts = _variants(data, config, run.config, tokenizer)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(file) as partial:
+            partial.write_text(json.dumps(texts, ensure_ascii=False), "utf-8")
+    note(f"{len(texts):,} variants of {len(data):,} texts, which the teacher labels")
+    return with_unlabelled(data, texts)
+
+
+def _read(file: Path) -> list:
+    return [tuple(each) if isinstance(each, list) else each for each in read_json(file)]
+
+
+def _variants(data: Dataset, config: DistillConfig, training: TrainConfig, tokenizer: "Tokenizer") -> list[Any]:
+    from kerasbert.training.distillation import augment, perturb
+
+    copies = config.augment or 0
+    if config.augmentation == "masks":
+        return perturb(data.x, tokenizer, copies, seed=training.seed)
+    with loading("the language model"):
+        from kerasbert.tasks.auto import load_task
+
+        model: Any = load_task(config.language_model or "", "masked-lm")
+    note(f"variants by the masked language model {config.language_model}")
+    with progress("replacing words", "words") as bar:
+        bar.begin("replacing words")
+        return augment(
+            data.x, model, copies, seed=training.seed, neighbours=True,
+            report=lambda done, words: bar.advance(done, words),
+        )  # fmt: skip
