@@ -26,6 +26,7 @@ PACKAGES = ("tensorflow", "tf-keras", "scikit-learn", "fugashi", "unidic-lite", 
 PARTS = ("train", "dev", "test")
 METRICS = ("accuracy", "macro F1")
 TRUE, HEADER = "category", "category\ttitle\n"
+PATHS = ("text", "dev", "out", "tokenizer")  # settings that are paths, private to the machine
 
 
 def main() -> None:
@@ -113,7 +114,10 @@ def _pretrained(arguments: argparse.Namespace, name: str, steps: int, options: l
         "--sequence-length", arguments.sequence_length, "--masking", "words", "--objectives", "masked-lm", "--steps", steps,
         "--evaluate-every", max(1, steps // 10), "--out", out, *options,
     )  # fmt: skip
-    (out / "run.json").write_text(json.dumps({**made, "out": name}, ensure_ascii=False, default=str), "utf-8")
+    made["settings"] = {name: value for name, value in made["settings"].items() if name not in PATHS}
+    made["settings"]["model"] = Path(arguments.model).name
+    kept = {name: made[name] for name in ("settings", "vocabulary", "tokens_per_second", "evaluations", "seconds")}
+    (out / "run.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     return out
 
 
