@@ -27,7 +27,7 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
     """
     attention_scales = {attention.query.path: attention.scale for attention in sublayers(task, SelfAttention)}
     unserved = unserved_layers(task)
-    plans, rules = [], task.policy and task.policy.kernel_rules
+    plans, policy = [], task.policy
     for trained, stored in zip(dense_layers(task), dense_layers(twin), strict=True):
         if trained.path in unserved:
             continue
@@ -36,13 +36,15 @@ def dense_plans(task: Task, twin: Task, static: bool) -> list[DensePlan]:
         kernel, num_calls = digest(stored.served_kernel().numpy().T), trained.input_quantizer.num_calls
         # A layer in a user's head may be called several times, with the same ranges.
         repeats = getattr(trained, "calls", 1)
-        bits = None if rules is None else trained.kernel_quantizer.bits
+        bits = block = None  # those of the recipe
+        if policy is not None and (policy.kernel_rules or policy.kernel_block):
+            bits, block = trained.kernel_quantizer.bits, trained.kernel_quantizer.block(trained.kernel.shape[0])
         ranges = (_ranges(trained) if static else [(None, None)] * num_calls) * repeats
         for call, (input_range, output_range) in enumerate(ranges):
             if output_range is not None:  # the stored query kernel carries the scale of attention
                 low, high = (bound * attention_scales.get(trained.path, 1.0) for bound in output_range)
                 output_range = (low, high)
-            plans.append(DensePlan(trained.path, kernel, input_range, output_range, bits, call))
+            plans.append(DensePlan(trained.path, kernel, input_range, output_range, bits, block, call))
     return plans + [plan for head in sublayers(twin, MaskedLMHead) for plan in _decoder_plans(head, twin)]
 
 

@@ -20,6 +20,7 @@ class DensePlan:
         input_range: The trained (minimum, maximum) of the input; None for a range found at run time.
         output_range: The trained (minimum, maximum) of the output; None for a range found at run time.
         kernel_bits: Bits of the kernel; None for those of the recipe.
+        block: Inputs of a channel that share a scale; None for all of them.
         call: The number of the layer's call, from 0: blocks of ALBERT are called several times.
     """
 
@@ -28,6 +29,7 @@ class DensePlan:
     input_range: tuple[float, float] | None = None
     output_range: tuple[float, float] | None = None
     kernel_bits: int | None = None
+    block: int | None = None
     call: int = 0
 
 

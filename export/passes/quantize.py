@@ -69,6 +69,7 @@ def _configure_dense(
     dense = scope(graph, operator), TFLOperationName.FULLY_CONNECTED
     if plan.input_range is None or plan.output_range is None:
         granularity = QuantGranularity.CHANNELWISE if per_channel else QuantGranularity.TENSORWISE
+        granularity = granularity if plan.block is None else QuantGranularity[f"BLOCKWISE_{plan.block}"]
         add = manager.add_weight_only_config if recipe.dense == "float" else manager.add_dynamic_config
         add(*dense, plan.kernel_bits or recipe.kernel_bits, granularity)
         return {}

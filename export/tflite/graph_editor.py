@@ -259,6 +259,12 @@ class GraphEditor:
         graph, ports = self.graph, self._ports()
         used = {*graph.inputs, *graph.outputs, *(port.tensorIndex for port in ports)}
         used |= {tensor for each in graph.operators for tensor in (*each.inputs, *each.outputs) if tensor >= 0}
+        blocks = [
+            tensor.quantization.details
+            for tensor in graph.tensors
+            if tensor.quantization and tensor.quantization.details
+        ]
+        used |= {details.scales for details in blocks}  # of blocks of inputs
         numbers = {tensor: index for index, tensor in enumerate(sorted(map(int, used)))} | {-1: -1}
         graph.tensors = [graph.tensors[tensor] for tensor in sorted(used)]
         for holder in (graph, *graph.operators):
@@ -266,6 +272,8 @@ class GraphEditor:
             holder.outputs = [numbers[int(tensor)] for tensor in holder.outputs]
         for port in ports:
             port.tensorIndex = numbers[int(port.tensorIndex)]
+        for details in blocks:
+            details.scales = numbers[int(details.scales)]
         codes = sorted({operator.opcodeIndex for operator in graph.operators})
         self.model.operatorCodes = [self.model.operatorCodes[code] for code in codes]
         for operator in graph.operators:

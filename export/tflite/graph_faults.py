@@ -3,7 +3,7 @@
 Every offset of such a file is valid, yet a runtime crashes, hangs or fills the memory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kerasbert.export.tflite.structure import Operator, Quantization, Signature, Subgraph, Tensor
 
@@ -56,7 +56,7 @@ def find_fault(subgraphs: tuple[Subgraph, ...], signatures: Iterable[Signature])
 
 def _tensors_fault(graph: Subgraph) -> str:
     for number, tensor in enumerate(graph.tensors):
-        if fault := _tensor_fault(tensor):
+        if fault := _tensor_fault(tensor) or _blocks_fault(tensor, graph.tensors):
             return f"tensor {number} with {fault}"
     return ""
 
@@ -92,6 +92,22 @@ def _quantization_fault(tensor: Tensor, quantization: Quantization) -> str:
         return f"{scales} scales and {quantization.zero_points} zero points"
     if quantization.per_channel and not (0 <= axis < len(shape) and scales == shape[axis]):
         return f"{scales} scales along axis {axis} of {list(shape)}"
+    return ""
+
+
+def _blocks_fault(tensor: Tensor, tensors: Sequence[Tensor]) -> str:
+    """Describe scales of blocks that do not fit a tensor `(channels, inputs)`: a runtime reads them without checking."""
+    found = tensor.quantization
+    if found is None or (found.block == 0 and found.block_scales == -1):
+        return ""
+    inputs = tensor.stored_shape[-1] if len(tensor.stored_shape) == 2 else 0
+    if found.block < 1 or not inputs or inputs % found.block:
+        return f"scales of blocks of {found.block} values of {list(tensor.stored_shape)}"
+    if not 0 <= found.block_scales < len(tensors):
+        return f"scales in tensor {found.block_scales} of {len(tensors)}"
+    scales = tensors[found.block_scales]
+    if scales.dtype != "float16" or not scales.constant or scales.elements * found.block != tensor.elements:
+        return f"{scales.elements} scales of {scales.dtype} for {tensor.elements} values in blocks of {found.block}"
     return ""
 
 

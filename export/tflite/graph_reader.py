@@ -201,10 +201,21 @@ class _Reader:
             stored,
             buffer,
             buffers[buffer],
-            _quantization(tensor.Quantization()),
+            self._quantization(tensor.Quantization()),
             bool(tensor.IsVariable()),
             tensor.Sparsity() is not None,
         )
+
+    def _quantization(self, parameters: Any) -> Quantization | None:
+        if parameters is None:
+            return None
+        if parameters.DetailsType() != self.schema.QuantizationDetails.BlockwiseQuantization:
+            return _quantization(parameters)
+        details, table = self.schema.BlockwiseQuantization(), parameters.Details()
+        if table is None:
+            raise _damaged(self.name, "scales of blocks that are not there")
+        details.Init(table.Bytes, table.Pos)
+        return Quantization(0, 0, block=int(details.BlockSize()), block_scales=int(details.Scales()))
 
     def _operator(self, operator: Any, codes: list[tuple[str, int, bool]], tensors: int) -> Operator:
         index = operator.OpcodeIndex()
@@ -265,7 +276,7 @@ def _missing_tensor(name: str, inputs: tuple[int, ...], outputs: tuple[int, ...]
 
 
 def _quantization(parameters: Any) -> Quantization | None:
-    if parameters is None or parameters.ScaleLength() == 0:
+    if parameters.ScaleLength() == 0:
         return None
     scales, count = parameters.ScaleAsNumpy(), int(parameters.ZeroPointLength())
     zeros = parameters.ZeroPointAsNumpy() if count else np.zeros(1, np.int64)

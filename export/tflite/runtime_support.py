@@ -7,6 +7,8 @@ from kerasbert.export.tflite.structure import Operator, Subgraph
 
 _PER_CHANNEL_DYNAMIC = 12  # FULLY_CONNECTED with float activations and per-channel int8 kernels
 
+_PER_BLOCK = 14  # with scales of blocks; the version of the oldest runtime that such files were run with
+
 
 def required_runtime(file: ModelFile) -> str:
     """Return the oldest runtime that supports every builtin operator of a file."""
@@ -23,6 +25,8 @@ def _required_version(operator: Operator, graph: Subgraph) -> int:
     """
     if operator.name == "FULLY_CONNECTED":
         activation, kernel = (graph.tensors[index] for index in operator.inputs[:2])
+        if kernel.quantization is not None and kernel.quantization.block:
+            return max(operator.version, _PER_BLOCK)
         per_channel = kernel.quantization is not None and kernel.quantization.per_channel
         if activation.dtype == "float32" and kernel.dtype == "int8" and per_channel:
             return max(operator.version, _PER_CHANNEL_DYNAMIC)

@@ -27,6 +27,8 @@ class Quantization:
         zero_points: The number of zero points.
         zeros: The smallest and the largest zero point.
         sound: Whether every scale is finite and not negative.
+        block: The number of values that share a scale, where the scales are in a tensor of their own; 0 elsewhere.
+        block_scales: The index of that tensor.
     """
 
     scales: int
@@ -34,6 +36,8 @@ class Quantization:
     zero_points: int = 0
     zeros: tuple[int, int] = (0, 0)
     sound: bool = True
+    block: int = 0
+    block_scales: int = -1
 
     @property
     def per_channel(self) -> bool:

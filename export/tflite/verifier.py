@@ -25,7 +25,7 @@ LAYOUT: dict[str, dict[int, Field]] = {
         22: ["VariantSubType"], 24: 4,
     },
     "QuantizationParameters": {4: (4,), 6: (4,), 8: (4,), 10: (8,), 12: 1, 14: "Details", 16: 4},
-    "Details": {},
+    "Details": {4: 4, 6: 4, 8: 4},
     "SparsityParameters": {4: (4,), 6: (4,), 8: ["DimensionMetadata"]},
     "DimensionMetadata": {4: 1, 6: 4, 8: 1, 10: "SparseVector", 12: 1, 14: "SparseVector"},
     "SparseVector": {4: (1,)},

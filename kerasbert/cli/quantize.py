@@ -52,7 +52,7 @@ def quantize(
     data, dev = prepare_tables(task, *tables)
     before = score(task, dev, "the float model")
     choice = _choose_bits(task, config, data)
-    quantized = _calibrate(task, config, choice.policy if choice else config.recipe, run.config, data.x)
+    quantized = _calibrate(task, config, choice and choice.policy, run.config, data.x)
     result = _train(run, quantized, task, config, data, dev)
     after = result.dev or score(quantized, dev, "the quantized model")
     record = run.record(
@@ -129,7 +129,7 @@ def _choose_bits(task: "Task", config: QuantizeConfig, data: "Dataset") -> "BitC
     from kerasbert.compression import choose_bits
 
     with progress("measuring the Hessian of the loss"):
-        choice = choose_bits(task, data, config.average_bits, config.hessian)
+        choice = choose_bits(task, data, config.average_bits, config.hessian, block=config.kernel_block)
     raised = [kernel.path for kernel in choice.kernels if kernel.bits == 8]
     note(
         f"{len(raised)} of {len(choice.kernels)} in 8 bits, {choice.average_bits:.2f} in the mean: {', '.join(raised)}"
@@ -138,14 +138,16 @@ def _choose_bits(task: "Task", config: QuantizeConfig, data: "Dataset") -> "BitC
 
 
 def _calibrate(
-    task: "Task", config: QuantizeConfig, recipe: "str | QuantizationPolicy", training: TrainConfig, calibration: Any
+    task: "Task", config: QuantizeConfig, policy: "QuantizationPolicy | None", training: TrainConfig, calibration: Any
 ) -> "Task":
     from kerasbert import compression
     from kerasbert.cli.process.progress import progress
 
+    if policy is None and config.kernel_block is not None:
+        policy = replace(compression.POLICIES[config.recipe], kernel_block=config.kernel_block)
     with progress("calibrating"):
         return compression.quantize(
-            task, recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
+            task, policy or config.recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,
             learned_ranges=config.learned_ranges, dropout=training.dropout, calibration_rows=config.calibration_rows,
         )  # fmt: skip
 

@@ -12,8 +12,8 @@ from kerasbert.compression.quantization.policies import POLICIES
 from kerasbert.compression.quantization.policy_checks import unserved_layers
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import Dense
-from kerasbert.layers.quantization.fake_quant import kernel_fake_quant
 from kerasbert.layers.quantization.policy import QuantizationPolicy
+from kerasbert.layers.quantization.weight_quantizers import KernelFakeQuant
 from kerasbert.layers.traversal import dense_layers
 from kerasbert.tasks.base import Task
 from kerasbert.values import is_number
@@ -83,6 +83,7 @@ def choose_bits(
     rows: int = 64,
     batch_size: int = 32,
     seed: int = 0,
+    block: int | None = None,
 ) -> BitChoice:
     """Choose 4 or 8 bits for each kernel, so that their mean is at most `average_bits` and the predicted rise of the loss is small.
 
@@ -100,6 +101,7 @@ def choose_bits(
         rows: Examples in a part, spread evenly over the data.
         batch_size: Examples in a batch.
         seed: Of the random vectors.
+        block: Inputs of a channel that share a scale in kernels of 4 bits, see `QuantizationPolicy.kernel_block`.
 
     Returns:
         The choice, whose policy has the recipe `dynamic_wi4_afp32`.
@@ -118,17 +120,18 @@ def choose_bits(
         raise KerasBertError(
             f"expected a mean of {_FEW} to {_MANY} bits, received {average_bits!r}; choose one of these"
         )
+    policy = replace(POLICIES[RECIPE], kernel_block=block)
     groups = _groups(task, measure)
     kernels = {path: [dense.kernel for dense in group] for path, group in groups.items()}
     found = curvatures(task, kernels, data, measure, parts, rows, batch_size, seed)
-    kernels = [_sensitivity(path, kernels[path], found[path]) for path in groups]
+    kernels = [_sensitivity(path, kernels[path], found[path], policy) for path in groups]
     kernels = _spend(kernels, average_bits)
     rules = tuple(
         (f"{dense.path}.kernel", _MANY) for each in kernels if each.bits == _MANY for dense in groups[each.path]
     )
     total = sum(each.weights for each in kernels)
     mean = sum(each.bits * each.weights for each in kernels) / total
-    return BitChoice(replace(POLICIES[RECIPE], kernel_rules=rules or None), tuple(kernels), mean)
+    return BitChoice(replace(policy, kernel_rules=rules or None), tuple(kernels), mean)
 
 
 def _groups(task: Task, measure: str) -> dict[str, list[Dense]]:
@@ -142,9 +145,11 @@ def _groups(task: Task, measure: str) -> dict[str, list[Dense]]:
     return groups
 
 
-def _sensitivity(path: str, kernels: list[tf.Variable], values: np.ndarray) -> KernelSensitivity:
-    mean, deviation = float(values.mean()), float(values.std())
-    error = sum(float(tf.reduce_sum(tf.square(kernel_fake_quant(tf.convert_to_tensor(k), _FEW) - k))) for k in kernels)
+def _sensitivity(
+    path: str, kernels: list[tf.Variable], values: np.ndarray, policy: QuantizationPolicy
+) -> KernelSensitivity:
+    mean, deviation, quantizer = float(values.mean()), float(values.std()), KernelFakeQuant(policy, path)
+    error = sum(float(tf.reduce_sum(tf.square(quantizer.quantized(tf.convert_to_tensor(k)) - k))) for k in kernels)
     weights = sum(kernel.shape.num_elements() for kernel in kernels)
     return KernelSensitivity(path, weights, mean, deviation, error, (abs(mean) + deviation) * error / 2, _FEW)
 

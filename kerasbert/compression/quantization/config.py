@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from kerasbert.compression.quantization.calibration_rows import CALIBRATION_ROWS
 from kerasbert.errors import KerasBertError
-from kerasbert.files.record import setting
+from kerasbert.files.record import flag, setting
+from kerasbert.layers.quantization.policy import BLOCKS
 from kerasbert.training.objective_config import ObjectiveConfig
 
 
@@ -49,6 +50,12 @@ class QuantizeConfig(ObjectiveConfig):
         "NAME",
         choices=("trace", "eigenvalue"),
     )
+    kernel_block: int | None = setting(
+        None,
+        "With --recipe dynamic_wi4_afp32: number of inputs of a channel that share a scale in 4-bit kernels, 32, 64, 128 or 256. "
+        "Default: all.",
+        choices=BLOCKS,
+    )
     quant_delay: float = setting(
         0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
     )
@@ -67,10 +74,11 @@ class QuantizeConfig(ObjectiveConfig):
                 raise KerasBertError(
                     f"expected --epochs of at least 1 with {name}, received 0; leave {name} out to calibrate only"
                 )
-        if self.average_bits is not None and self.recipe != "dynamic_wi4_afp32":
-            raise KerasBertError(
-                f"expected --recipe dynamic_wi4_afp32 with --average-bits, received {self.recipe}; change the recipe, or leave it out"
-            )
+        for name in ("average_bits", "kernel_block"):
+            if getattr(self, name) is not None and self.recipe != "dynamic_wi4_afp32":
+                raise KerasBertError(
+                    f"expected --recipe dynamic_wi4_afp32 with {flag(name)}, received {self.recipe}; change it, or leave {flag(name)} out"
+                )
         if self.average_bits is None and self.hessian != "trace":
             raise KerasBertError(
                 f"expected --average-bits with --hessian {self.hessian}, received none; add it, or leave out --hessian"

@@ -52,6 +52,11 @@ def check_recipe(policy: QuantizationPolicy) -> None:
             f"expected kernels of {common.kernel_bits} bits in a policy for {policy.recipe!r}, received {policy.kernel_bits}; change the "
             "recipe or the bits"
         )
+    if policy.kernel_block is not None and common.kernel_bits != 4:
+        raise KerasBertError(
+            f"expected kernel_block in a policy for dynamic_wi4_afp32, received {policy.recipe!r}, which has one scale per channel; change "
+            "the recipe"
+        )
     if policy.kernel_rules and "static" in kinds:
         raise KerasBertError(
             f"expected kernel_rules in a policy for a recipe with dynamic ranges, received {policy.recipe!r}; name dynamic_wi4_afp32 or "

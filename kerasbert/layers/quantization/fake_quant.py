@@ -26,6 +26,29 @@ def kernel_fake_quant(kernel: tf.Tensor, bits: int) -> tf.Tensor:
     return tf.grad_pass_through(rounded)(kernel)
 
 
+def block_fake_quant(kernel: tf.Tensor, bits: int, block: int) -> tf.Tensor:
+    """Quantize a float32 kernel (in, out) symmetrically, with one scale for each output channel and block of inputs.
+
+    Files store these scales in 16-bit floats of 8 significant bits. Gradients pass straight through.
+
+    Args:
+        kernel: The kernel; blocks divide its inputs.
+        bits: Of the values.
+        block: Number of inputs that share a scale.
+    """
+
+    def rounded(kernel: tf.Tensor) -> tf.Tensor:
+        blocks = tf.reshape(kernel, (-1, block, kernel.shape[1]))  # (in / block, block, out)
+        levels = 2.0 ** (bits - 1) - 1
+        scale = tf.maximum(tf.reduce_max(tf.abs(blocks), axis=1, keepdims=True), 1e-9) / levels
+        scale = tf.cast(tf.cast(tf.cast(scale, tf.bfloat16), tf.float16), tf.float32)
+        scale = tf.maximum(scale, 1e-30)  # too small for 16 bits
+        values = tf.clip_by_value(tf.round(blocks / scale), -levels, levels) * scale
+        return tf.reshape(values, tf.shape(kernel))
+
+    return tf.grad_pass_through(rounded)(kernel)
+
+
 def table_fake_quant(rows: tf.Tensor, bound: float | tf.Tensor) -> tf.Tensor:
     """Quantize embedding rows symmetrically, to -127..127, with the one scale of their table.
 

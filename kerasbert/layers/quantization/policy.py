@@ -7,6 +7,7 @@ from typing import Any
 
 from kerasbert.files.record import Record, setting
 
+BLOCKS = (32, 64, 128, 256)
 KINDS = ("static", "dynamic", "float")
 
 
@@ -26,6 +27,8 @@ class QuantizationPolicy(Record):
         kernel_bits: Bits of kernels, 8 or 4.
         kernel_rules: `(pattern, bits)` rules over the paths of kernels, such as `("layers.0.*", 8)`; the first match wins. A kernel that
             none matches has `kernel_bits`. None: no rules. Dynamic recipes only.
+        kernel_block: Inputs of a channel that share a scale in kernels of 4 bits, 32, 64, 128 or 256; a kernel whose inputs it does not
+            divide has one scale per channel. None: all inputs of a channel share one. `dynamic_wi4_afp32` only.
         activation_bits: Bits of static activations, 8 or 16; 16 bits are symmetric.
         learned_ranges: Whether static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip
             nothing.
@@ -51,6 +54,7 @@ class QuantizationPolicy(Record):
     activation_bits: int = setting(8, choices=(8, 16))
     learned_ranges: bool = False
     kernel_rules: tuple[tuple[str, int], ...] | None = setting(None, omitted_if_none=True)
+    kernel_block: int | None = setting(None, choices=BLOCKS, omitted_if_none=True)
 
     def check(self) -> None:
         self.expect(not self.learned_ranges or self.activation_bits == 8, "activation_bits", "as 8 for learned ranges")

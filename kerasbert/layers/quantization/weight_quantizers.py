@@ -5,7 +5,7 @@ from collections.abc import Callable
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.quantization.fake_quant import kernel_fake_quant, kernel_scale
+from kerasbert.layers.quantization.fake_quant import block_fake_quant, kernel_fake_quant, kernel_scale
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
@@ -35,7 +35,7 @@ class WeightFakeQuant(keras.layers.Layer):
 
 
 class KernelFakeQuant(WeightFakeQuant):
-    """A Dense kernel (in, out) in int8, -127..127, or int4, -7..7: symmetric, one scale per output channel.
+    """A Dense kernel (in, out) in int8, -127..127, or int4, -7..7: symmetric, one scale per output channel, in int4 also per block.
 
     The range is computed from the kernel in every call, training or not: it is the grid on which the file stores the kernel.
     """
@@ -43,9 +43,16 @@ class KernelFakeQuant(WeightFakeQuant):
     def __init__(self, policy: QuantizationPolicy | None, path: str):
         super().__init__(path, policy is not None and policy.kernels)
         self.bits = 8 if policy is None else policy.bits(path)
+        self._block = None if policy is None else policy.kernel_block
 
     def quantized(self, values: tf.Tensor) -> tf.Tensor:
-        return tf.cast(kernel_fake_quant(tf.cast(values, tf.float32), self.bits), values.dtype)
+        data, block = tf.cast(values, tf.float32), self.block(values.shape[0])
+        grid = kernel_fake_quant(data, self.bits) if block is None else block_fake_quant(data, self.bits, block)
+        return tf.cast(grid, values.dtype)
+
+    def block(self, inputs: int) -> int | None:
+        """Return the number of inputs that share a scale in a kernel of 4 bits that blocks divide; None where all of a channel do."""
+        return self._block if self._block and self.bits == 4 and inputs % self._block == 0 else None
 
     def scale(self, kernel: tf.Tensor) -> tf.Tensor:
         """Return the scale of each output channel, (out,)."""

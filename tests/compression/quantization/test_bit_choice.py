@@ -1,5 +1,7 @@
 """4 or 8 bits by the Hessian: against its exact entries, which kernels get 8 bits, and what the file holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -8,6 +10,8 @@ import kerasbert as kb
 from kerasbert.compression import choose_bits, quantize
 from kerasbert.compression.quantization.hessian import curvatures
 from kerasbert.errors import KerasBertError
+from kerasbert.export.tflite.model import decode, encode
+from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.tasks import SentenceEncoder
 
 
@@ -137,8 +141,6 @@ def test_quantized_and_unlabelled_models_and_wrong_rules_are_refused(model, tiny
     with pytest.raises(KerasBertError, match="expected a task in float for the Hessian of its loss"):
         choose_bits(quantize(model, choice.policy), tiny.rows(4))
     policy = kb.compression.POLICIES["dynamic_wi4_afp32"]
-    from dataclasses import replace
-
     with pytest.raises(KerasBertError, match="expected kernel_rules with 4 or 8 bits, received"):
         replace(policy, kernel_rules=(("*", 3),))
     with pytest.raises(
@@ -154,3 +156,53 @@ def test_sentence_encoders_are_measured_on_pairs(tiny):
     texts = tiny.rows(4)[0]
     found = choose_bits(encoder, ((texts, texts[::-1]), [0.1, 0.9, 0.9, 0.1]), parts=1, rows=4)
     assert all(np.isfinite(kernel.cost) for kernel in found.kernels)
+
+
+def check_damaged_scales_are_refused(path) -> None:
+    content = path.read_bytes()
+    for values, message in [
+        ({"scales": 9999}, "scales in tensor 9999 of"),
+        ({"scales": 0}, "scales of .* in blocks of 32"),
+        ({"blockSize": 0}, "scales of blocks of 0 values"),
+        ({"blockSize": 48}, "scales of blocks of 48 values"),
+    ]:
+        model = decode(content)
+        damaged = next(
+            t.quantization.details for t in model.subgraphs[0].tensors if t.quantization and t.quantization.details
+        )
+        vars(damaged).update(values)
+        with pytest.raises(KerasBertError, match=message):
+            ModelFile.read(bytes(encode(model)))
+
+
+def test_blocks_of_inputs_have_scales_of_their_own_in_training_and_file(tiny, tmp_path):
+    sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
+    model, texts = tiny.classifier(sizes=sizes), tiny.rows(8)[0]
+    policy = replace(
+        kb.compression.POLICIES["dynamic_wi4_afp32"], kernel_block=32, kernel_rules=(("pooler.kernel", 8),)
+    )
+    mixed, whole = quantize(model, policy), quantize(model, "dynamic_wi4_afp32")
+    errors = []
+    for task in (mixed, whole):
+        dense = task.encoder.layers[0].feed_forward.output_dense
+        errors.append(float(tf.norm(dense.kernel_quantizer(dense.kernel) - dense.kernel)))
+    assert errors[0] < errors[1]  # a channel has two scales
+    file = kb.export.convert(mixed)
+    blocks = [
+        tensor
+        for graph in file.subgraphs
+        for tensor in graph.tensors
+        if tensor.quantization and tensor.quantization.block
+    ]
+    assert len(blocks) == 7 and {tensor.dtype for tensor in blocks} == {"int4"}
+    path = file.save(tmp_path / "m.tflite")
+    check_damaged_scales_are_refused(path)
+    found = [list(each["probabilities"].values()) for each in kb.open(path).predictions(texts)]
+    expected = [list(each["probabilities"].values()) for each in mixed.predictions(texts)]
+    np.testing.assert_allclose(found, expected, atol=0.01)
+    with pytest.raises(
+        KerasBertError, match="expected kernel_block in a policy for dynamic_wi4_afp32, received 'weight_only_wi8'"
+    ):
+        quantize(model, replace(kb.compression.POLICIES["weight_only_wi8"], kernel_block=32))
+    with pytest.raises(KerasBertError, match="expected kernel_block as one of 32, 64, 128, 256, received 16"):
+        replace(policy, kernel_block=16)
