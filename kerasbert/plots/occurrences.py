@@ -10,7 +10,7 @@ def occurrences(
     """Return the numbers of the tokens of each occurrence of a word.
 
     An occurrence begins where a word of the tokenizer begins, and ends where one ends. It may span several of them, such as "New York" or
-    two ideographs. Letter case does not matter.
+    two ideographs. SentencePiece has words with punctuation, so tokens beside it count too. Letter case does not matter.
 
     Args:
         text: The text.
@@ -19,14 +19,17 @@ def occurrences(
         word_ids: The word of each token; None for special tokens around the text.
     """
     spans: dict[int, tuple[int, int]] = {}
+    starts, ends = set(), set()
     for (start, end), number in zip(offsets, word_ids, strict=True):
         if number is not None:
-            start += len(text[start:end]) - len(
-                text[start:end].lstrip()
-            )  # some tokenizers count the space before a word
+            # Some tokenizers count the space before a word.
+            start += len(text[start:end]) - len(text[start:end].lstrip())
             first, last = spans.get(number, (start, end))
             spans[number] = min(first, start), max(last, end)
-    starts, ends = {start for start, _ in spans.values()}, {end for _, end in spans.values()}
+            starts |= set() if text[:start][-1:].isalnum() else {start}
+            ends |= set() if text[end : end + 1].isalnum() else {end}
+    starts |= {start for start, _ in spans.values()}
+    ends |= {end for _, end in spans.values()}
     found = []
     for match in re.finditer(f"(?={re.escape(word)})", text, re.IGNORECASE):
         first, last = match.start(), match.start() + len(word)

@@ -18,6 +18,8 @@ from kerasbert.plots.occurrences import occurrences
         ("去银行", "银行", [(0, 1), (1, 2), (2, 3)], [0, 1, 2], [[1, 2]]),
         # byte-level BPE counts the space before a word
         ("the bank", "bank", [(0, 3), (3, 8)], [0, 1], [[1]]),
+        # SentencePiece has words with their punctuation
+        ("a (bank), bankers", "bank", [(0, 1), (2, 3), (3, 7), (7, 9), (10, 14), (14, 17)], [0, 1, 1, 1, 2, 2], [[2]]),
         ("a a", "a", [(0, 1), (2, 3)], [0, 1], [[0], [1]]),
         ("c++ (c)", "c++", [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)], [0, 1, 2, 3, 4, 5], [[0, 1, 2]]),
     ],
