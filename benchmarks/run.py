@@ -76,6 +76,7 @@ MEASUREMENTS = (
         "latency.onnxruntime_latency", "{checkpoint} --tflite {tflite}", ("--tflite-b {tflite_b}",), on_peer=True
     ),
     Measurement("latency.real_lengths", "{task_folder} --tflite {task_tflite} --data {dev}", on_peer=True),
+    Measurement("latency.early_exit", "{exits_folder} --data {dev}"),
     Measurement("latency.conversion", "{task_folder} --recipes float32 float16 dynamic_wi8_afp32"),
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),
@@ -172,6 +173,7 @@ INPUTS = {
     "sts_test": "STS-B's labelled test part",
     "task_folder": "a trained float task",
     "int8_folder": "the same after quantization-aware training",
+    "exits_folder": "the float task with exits, as train --exits makes it",
     "tflite": "dynamic int8 file of the checkpoint, length 128",
     "tflite_b": "static int8 file of the checkpoint, length 128",
     "task_tflite": "dynamic int8 file of the float task, of several lengths",

@@ -88,9 +88,9 @@ export class LiteRt {
     return engine;
   }
 
-  /** A tensor of int32 numbers with the shape (1, length). It must be deleted. */
-  tensor(values) {
-    return new this.#library.Tensor(values, [1, values.length]);
+  /** A tensor of int32 or float32 numbers. It must be deleted. */
+  tensor(values, shape) {
+    return new this.#library.Tensor(values, shape);
   }
 
   /**
@@ -164,7 +164,7 @@ export class LiteRtEngine {
    * Runs a signature once.
    *
    * @param {string} signature
-   * @param {Map<string, Int32Array>} inputs the values of each input by name, of a batch of one
+   * @param {Map<string, Int32Array | Float32Array>} inputs the values of each input by name, of a batch of one
    * @returns {Promise<Map<string, Float32Array>>} the values of each output by name
    * @throws {KerasBertError} when the runtime refuses the model or fails
    */
@@ -184,7 +184,7 @@ export class LiteRtEngine {
   }
 
   async #runNow(signature, inputs) {
-    const [length] = new Set([...inputs.values()].map((values) => values.length));
+    const length = inputs.values().next().value?.length; // of ids; a resizable file has no exits
     const { model } = await this.#modelOf(signature, length);
     const runner = this.#checked(model, signature, inputs);
     const expected = `${this.#file.name} to run with ${TITLES[this.accelerator]}`;
@@ -196,14 +196,16 @@ export class LiteRtEngine {
     if (!runner) throw refusal(`a signature among ${Object.keys(model.signatures).join(", ")}`, signature, "convert the model again");
     for (const { name, shape } of runner.getInputDetails()) {
       const values = inputs.get(name);
-      if (values?.length === shape.at(-1)) continue;
-      throw refusal(`${shape.at(-1)} values of ${name}`, values ? String(values.length) : "none", "convert the model again");
+      const size = shape.reduce((product, each) => product * each, 1);
+      if (values?.length === size) continue;
+      throw refusal(`${size} values of ${name}`, values ? String(values.length) : "none", "convert the model again");
     }
     return runner;
   }
 
   async #runOn(runner, inputs) {
-    const tensors = Object.fromEntries([...inputs].map(([name, values]) => [name, this.#litert.tensor(values)]));
+    const shapes = new Map(runner.getInputDetails().map(({ name, shape }) => [name, [...shape]]));
+    const tensors = Object.fromEntries([...inputs].map(([name, values]) => [name, this.#litert.tensor(values, shapes.get(name))]));
     try {
       const outputs = Object.entries(await runner.run(tensors));
       try {

@@ -7,7 +7,8 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.arguments import argument
-from kerasbert.encoders.base import Encoder, first_token
+from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.pooling import pool
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.dropout import Dropout
@@ -19,7 +20,9 @@ EXITS = "exits"  # the attribute of a task, and the start of the paths of weight
 
 
 class Exit(keras.layers.Layer):
-    """A pooler and a classifier behind a layer: (B, S, H) -> (B, outputs), float32. A head for tokens has no pooler: (B, S, outputs).
+    """A pooler and a classifier behind a layer: (B, S, H) -> (B, outputs), float32. An exit for tokens has no pooler: (B, S, outputs).
+
+    The pooler reads the mean of the tokens: in lower layers the first token has collected little of the others.
 
     Args:
         encoder: The encoder.
@@ -47,15 +50,15 @@ class Exit(keras.layers.Layer):
         )
         self.built = True  # its layers build themselves
 
-    def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+    def call(self, x: tf.Tensor, mask: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         if self.pooler is not None:
-            x = self.pooler(self.pooler_quantizer(first_token(x), training=training), training=training)
+            x = self.pooler(self.pooler_quantizer(pool(x, mask, "mean"), training=training), training=training)
         x = self.dropout(x, training=training)
         return tf.cast(self.dense(self.input_quantizer(x, training=training), training=training), tf.float32)
 
-    def logits(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
-        """Return the logits for the vectors (B, S, H) of the layer before."""
-        return self.call(x, training=training)  # without a scope of its own in the graph's names
+    def logits(self, x: tf.Tensor, mask: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Return the logits for the vectors (B, S, H) of the layer before, and the attention mask (B, S)."""
+        return self.call(x, mask, training=training)  # without a scope of its own in the graph's names
 
     def denses(self) -> dict[str, Any]:
         """Return its Dense layers by name."""

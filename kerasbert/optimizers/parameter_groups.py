@@ -13,9 +13,9 @@ _SINGLE_PARTS = ("embeddings", "layer_mix", "pooler")  # of the encoder, beside 
 
 
 def part_of(path: str) -> str:
-    """Return the part of a variable of `task.variables_by_path()`: embeddings, layers.N, layer_mix, pooler or head."""
+    """Return the part of a variable of `task.variables_by_path()`: embeddings, layers.N, layer_mix, pooler, exits or head."""
     if not path.startswith("encoder."):
-        return "head"
+        return "exits" if path.startswith("exits.") else "head"
     _, name, *rest = path.split(".")
     return name if name in _SINGLE_PARTS else f"{name}.{rest[0]}"
 
@@ -24,7 +24,7 @@ def group_names(task: keras.Model) -> list[str]:
     """Return the parts of a task that have weights and that its output depends on, from the bottom up."""
     parts = {part_of(path) for path in task.variables_by_path()} - set(task.unserved)
     layers = [f"layers.{i}" for i in range(len(task.encoder.layers))]
-    order = ["embeddings", *layers, "layer_mix", "pooler", "head"]
+    order = ["embeddings", *layers, "layer_mix", "pooler", "exits", "head"]
     return [part for part in order if part in parts]
 
 

@@ -56,6 +56,7 @@ class EarlyExitTask(Task):
             )
         if numbers:
             self.exits = ExitSet(self.encoder, numbers, outputs, self.reads == "sequence", rate)
+            self.has_new_exits = True
         self.exit_threshold = threshold
 
     @property
@@ -80,7 +81,7 @@ class EarlyExitTask(Task):
     def _create_variables(self) -> None:
         super()._create_variables()
         for part in () if self.exits is None else self.exits.parts:
-            part.logits(tf.zeros((1, 8, self.config.hidden_size)))
+            part.logits(tf.zeros((1, 8, self.config.hidden_size)), tf.ones((1, 8), tf.int32))
 
     def call(self, inputs: dict[str, tf.Tensor], training: bool | None = None) -> tf.Tensor:
         if self.exits is None or not training:
@@ -91,7 +92,7 @@ class EarlyExitTask(Task):
         size = (len(encoded.hidden_states) - 1) // self.config.num_hidden_layers
         for part in self.exits.parts:
             x = tf.stop_gradient(encoded.hidden_states[part.layer * size])
-            self.add_loss(self._exit_loss(target, part.logits(self._normed(x), training), mask))
+            self.add_loss(self._exit_loss(target, part.logits(self._normed(x), mask, training), mask))
         return logits
 
     def _exit_loss(self, target: tf.Tensor, logits: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
@@ -134,7 +135,7 @@ class EarlyExitTask(Task):
             x, mask = inputs[HIDDEN], inputs[ATTENTION_MASK]
             bias = self.encoder.bias_of(mask)
         x = self.encoder.run_layers(x, bias, self._stage_layers(number))
-        answer = self._exit_answer(number, x)
+        answer = self._exit_answer(number, x, mask)
         if number == len(self.exit_layers) - 1:
             return {self.output_name: answer}
         return {self.output_name: answer, CONFIDENCE: self._confidence(answer, mask), HIDDEN: x}
@@ -151,7 +152,7 @@ class EarlyExitTask(Task):
         (x, bias), mask, outputs = self.encoder.embed(inputs), complete_inputs(inputs)[1], []
         for number in range(len(self.exit_layers)):
             x = self.encoder.run_layers(x, bias, self._stage_layers(number))
-            answer = self._exit_answer(number, x)
+            answer = self._exit_answer(number, x, mask)
             outputs.append({self.output_name: answer, CONFIDENCE: self._confidence(answer, mask)})
         return outputs
 
@@ -162,7 +163,7 @@ class EarlyExitTask(Task):
         answers, numbers, layers = [], [], []
         for number, layer in enumerate(self.exit_layers):
             x = self.encoder.run_layers(x, bias, self._stage_layers(number))
-            answer = self._exit_answer(number, x)
+            answer = self._exit_answer(number, x, mask)
             done = tf.ones_like(rows, tf.bool) if number == last else self._confidence(answer, mask) >= threshold
             answers.append(tf.boolean_mask(answer, done))
             numbers.append(tf.boolean_mask(rows, done))
@@ -198,10 +199,10 @@ class EarlyExitTask(Task):
             return int(place) == self.exit_layers[number]
         return number == (0 if part == "embeddings" else len(self.exit_layers) - 1)
 
-    def _exit_answer(self, number: int, x: tf.Tensor) -> tf.Tensor:
+    def _exit_answer(self, number: int, x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """Return the output of an exit for the vectors (B, S, H) of its layer."""
         if self.exits is not None and number < len(self.exits.parts):
-            return self.answer(self.exits.parts[number].logits(self._normed(x), training=False))
+            return self.answer(self.exits.parts[number].logits(self._normed(x), mask, training=False))
         return self.answer(self._head_logits(self.encoder.output_of(x, training=False), training=False))
 
     def _normed(self, x: tf.Tensor) -> tf.Tensor:

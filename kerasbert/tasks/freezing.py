@@ -22,8 +22,8 @@ def freeze(task: Task, *parts: str) -> None:
 
     Args:
         task: The task.
-        parts: `encoder` (embeddings and layers), `embeddings`, `layers.0`, `layers.-1` (the top one), `layers.*`, `layer_mix`, `pooler`
-            or `head`.
+        parts: `encoder` (embeddings and layers), `embeddings`, `layers.0`, `layers.-1` (the top one), `layers.*`, `layer_mix`, `pooler`,
+            `exits` or `head`.
 
     Raises:
         KerasBertError: When the task does not have a part, or none is named. For single variables see `kb.adamw(rates={pattern: 0})`.
@@ -110,8 +110,11 @@ def _checked(task: Any) -> Task:
 
 
 def _layers(task: Task, part: str) -> list[keras.layers.Layer]:
+    exits = getattr(task, "exits", None)
+    if part == "exits":
+        return [exits]
     if part == "head":
-        return [layer for layer in task.layers if layer is not task.encoder]
+        return [layer for layer in task.layers if layer is not task.encoder and layer is not exits]
     if part.startswith("layers."):
         return [task.encoder.layers[int(part.removeprefix("layers."))]]
     return [getattr(task.encoder, part)]

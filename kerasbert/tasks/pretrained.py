@@ -193,7 +193,8 @@ def from_folder(
         _announce(name_or_path, task.load_report)
     if policy:
         load_ranges(task, folder / RANGES_FILE)
-    task.recommended, task.has_new_head = read_recommendation(own, folder), bool(is_new or new_exits)
+    task.recommended, task.has_new_head = read_recommendation(own, folder), is_new
+    task.has_new_exits = bool(new_exits)
     return task
 
 

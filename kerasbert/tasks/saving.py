@@ -41,6 +41,7 @@ class SavedTask(Protocol):
     encoder: Encoder
     recommended: Recommendation | None
     has_new_head: bool
+    has_new_exits: bool
     load_report: LoadReport
 
     def __init__(self, encoder: Encoder, tokenizer: Tokenizer | None, **settings: Any) -> None: ...

@@ -19,6 +19,7 @@ class WeightsModel(TextModel):
 
     recommended: Recommendation | None = None
     has_new_head: bool = True
+    has_new_exits: bool = False
 
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Return every trained variable by attribute path, such as `encoder.layers.0.attention.query.kernel`."""
@@ -42,6 +43,7 @@ class WeightsModel(TextModel):
             source: The task whose weights this one has.
         """
         self.recommended, self.has_new_head = source.recommended, source.has_new_head
+        self.has_new_exits = source.has_new_exits
 
     def with_policy(self, policy: QuantizationPolicy | None, dropout: float | None = None) -> Self:
         """Copy the task and its weights under another quantization policy; ranges start empty.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.processors.classification import SingleLabel
@@ -66,10 +67,18 @@ def freeze_parts(task: "Task | StudentTraining", config: TrainConfig) -> None:
     Raises:
         KerasBertError: When the task has no such part.
     """
+    from kerasbert.optimizers.parameter_groups import group_names
     from kerasbert.tasks.adapters import train_adapters
     from kerasbert.tasks.freezing import freeze, train_only
 
-    if config.freeze:
+    student: Any = getattr(task, "student", task)
+    chosen = config.freeze or config.top_layers or config.unfreeze or config.adapters
+    if student.has_new_exits and not student.has_new_head and not chosen:  # the second stage of DeeBERT
+        note(
+            "only the new exits are trained, as the model is trained already; --freeze or --top-layers choose other parts"
+        )
+        freeze(student, *(part for part in group_names(student) if part != "exits"))
+    elif config.freeze:
         freeze(task, *(part.strip() for part in config.freeze.split(",")))
     elif config.top_layers:
         train_only(task, config.top_layers)

@@ -101,10 +101,12 @@ def settled(
 
 
 def _parts_of_new_head(task: "Task | StudentTraining") -> tuple[str, ...]:
-    """Return the parts of an output layer that was not trained before: itself, and the pooler that it reads."""
+    """Return the parts of output layers that were not trained before: exits, the head, and the pooler that it reads."""
     from kerasbert.optimizers.parameter_groups import group_names  # not at the top: it loads TensorFlow
 
     student: Any = getattr(task, "student", task)
+    exits = ("exits",) if student.has_new_exits else ()
     if not student.has_new_head or _OUTPUT_LAYERS.isdisjoint(student.heads):
-        return ()
-    return ("head", "pooler") if student.pools and "pooler" in group_names(student) else ("head",)
+        return exits
+    pooler = ("pooler",) if student.pools and "pooler" in group_names(student) else ()
+    return ("head", *pooler, *exits)

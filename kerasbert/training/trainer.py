@@ -93,7 +93,7 @@ def train(
             verbose=0, callbacks=[*callbacks, callback, *further], validation_data=validation,
         )  # fmt: skip
     result = callback.finish()
-    callback.student.has_new_head = False
+    callback.student.has_new_head = callback.student.has_new_exits = False
     if folder and not keep_state:
         folder.finish()
     return result
@@ -300,7 +300,9 @@ class TrainerCallback(keras.callbacks.Callback):
     def _save_if_best(self, record: dict[str, Any], outputs: "LabelledOutputs | None") -> None:
         """Save the model if the epoch is the best so far. Without dev data, every epoch counts as the best."""
         value = next(iter(record["dev"].values())) if "dev" in record else math.inf
-        if self.dev is not None and not value > self.best[0]:
+        # Exits learn on while the last one, which the score is of, stays the same.
+        is_tie = value == self.best[0] and bool(getattr(self.student, "exit_layers", ()))
+        if self.dev is not None and not (value > self.best[0] or is_tie):
             return
         self.best = (value if self.dev is not None else 0.0, record["epoch"])
         self._best_outputs = outputs

@@ -38,6 +38,24 @@ def test_exits_learn_and_leave_the_encoder_as_it_is(deep, packed):
     assert len(reached) == 8
 
 
+def test_a_trained_model_gets_exits_and_stays_as_it_is(tiny, tmp_path, capsys):
+    from kerasbert.training import TrainConfig
+    from kerasbert.training.preparation import freeze_parts
+    from kerasbert.training.recommended import settled
+
+    tiny.classifier(sizes={"num_hidden_layers": 2}).save_pretrained(tmp_path / "whole")
+    model = kb.TextClassifier.from_pretrained(tmp_path / "whole", exits=[1])
+    assert (model.has_new_head, model.has_new_exits) == (False, True)
+    config, lines = settled(TrainConfig(), model, 100)
+    assert config.rates == {"exits": 5e-3}
+    assert "of the new exits" in lines[1]
+    freeze_parts(model, config)
+    assert "only the new exits are trained" in capsys.readouterr().err
+    trained = {id(variable) for variable in model.trainable_variables}
+    paths = {path for path, variable in model.variables_by_path().items() if id(variable) in trained}
+    assert paths == {path for path in model.variables_by_path() if path.startswith("exits.")}
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_rows_end_at_the_first_confident_exit(deep, packed, share):
     inputs = {name: tf.constant(values) for name, values in packed.items()}

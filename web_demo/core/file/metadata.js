@@ -19,6 +19,9 @@ export class Metadata {
    * @param {number | null} [fields.rowLength] the task's longest row, to which texts are cut if the file is resizable; null in files of the
    *   first versions
    * @param {number[] | null} [fields.lengths] the lengths of a file with a signature `serve_N` for each; null for a file with one signature
+   * @param {number[] | null} [fields.exits] the layers before each exit of a file with early exits, which has a signature for each; null for
+   *   others
+   * @param {number | null} [fields.exitThreshold] the confidence from which on a text ends at an exit; null: at the last one
    * @param {string} [fields.inputs] `ids`, or `text` for a file with the tokenizer in its graph
    * @param {string} [fields.recipe] the recipe of the conversion
    * @param {boolean} [fields.integerOnly] whether no operator computes in float
@@ -34,7 +37,7 @@ export class Metadata {
   constructor({
     task, type, settings = {}, signature = "serve", sequenceLength = null, rowLength = null, lengths = null, inputs = Metadata.IDS,
     recipe = "", integerOnly = false, target = "cpu", parameters = 0, weights = "", vocabularySize = null, tokenizer = {}, version = "",
-    vocabulary = null, labels = null,
+    vocabulary = null, labels = null, exits = null, exitThreshold = null,
   }) {
     this.task = task;
     this.type = type;
@@ -43,6 +46,8 @@ export class Metadata {
     this.sequenceLength = sequenceLength;
     this.rowLength = rowLength;
     this.lengths = lengths;
+    this.exits = exits;
+    this.exitThreshold = exitThreshold;
     this.inputs = inputs;
     this.recipe = recipe;
     this.integerOnly = integerOnly;

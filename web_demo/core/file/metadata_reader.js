@@ -9,6 +9,7 @@ const MOST_LENGTHS = 256;
 const MOST_PROMPTS = 1000;
 const MOST_PROMPT_CHARACTERS = 10_000;
 const MOST_TOKENS = 1 << 20;
+const MOST_LAYERS = 1 << 12;
 const LARGEST_SETTING = 1 << 20;
 const LARGEST_INT = 2 ** 31 - 1;
 const MOST_ROWS_WITHOUT_TOKEN = 1024; // no padding of an embedding table adds as many
@@ -44,7 +45,9 @@ export class MetadataReader {
       signature: this.#text("signature"),
       sequenceLength: this.#length("sequence_length"),
       rowLength: this.#length("row_length"),
-      lengths: this.#lengths(),
+      lengths: this.#rising("lengths", MOST_LENGTHS, MOST_TOKENS),
+      exits: this.#rising("exits", MOST_LAYERS, MOST_LAYERS),
+      exitThreshold: this.#probability("exit_threshold"),
       inputs: this.#inputs(),
       recipe: this.#text("recipe"),
       integerOnly: this.#flag("integer_only"),
@@ -131,12 +134,20 @@ export class MetadataReader {
     return value;
   }
 
-  #lengths() {
-    const value = this.#value("lengths");
+  /** Two or more rising numbers, or null. */
+  #rising(key, mostNumbers, most) {
+    const value = this.#value(key);
     if (value === null) return null;
-    const isRising = Array.isArray(value) && value.length >= 2 && value.length <= MOST_LENGTHS &&
-      value.every((each, place) => isCount(each, MOST_TOKENS) && (place === 0 || value[place - 1] < each));
-    if (!isRising) throw this.#error(`lengths ${shown(value)} in ${DESCRIPTION}`);
+    const isRising = Array.isArray(value) && value.length >= 2 && value.length <= mostNumbers &&
+      value.every((each, place) => isCount(each, most) && (place === 0 || value[place - 1] < each));
+    if (!isRising) throw this.#error(`${key} ${shown(value)} in ${DESCRIPTION}`);
+    return value;
+  }
+
+  /** A number from 0 to 1, or null. */
+  #probability(key) {
+    const value = this.#value(key);
+    if (value !== null && !(typeof value === "number" && value >= 0 && value <= 1)) throw this.#wrong(key);
     return value;
   }
 

@@ -22,13 +22,15 @@ export class Lengths {
     return sequenceLength ?? Math.min(Math.ceil(tokens / BUCKET) * BUCKET, this.longest);
   }
 
-  /** The signature of a length. */
-  signature(length) {
-    return this.#metadata.lengths === null ? this.#metadata.signature : `serve_${length}`;
+  /** The signatures of a length: those of the exits, which run in turn, or the only one. */
+  stages(length) {
+    const { lengths, exits, signature } = this.#metadata;
+    if (exits !== null) return exits.map((_, number) => `exit_${number + 1}${lengths === null ? "" : `_${length}`}`);
+    return [lengths === null ? signature : `serve_${length}`];
   }
 
-  /** The signatures that rows may need. */
+  /** The signatures that rows may need, those of each length. */
   get signatures() {
-    return this.#metadata.lengths?.map((length) => this.signature(length)) ?? [this.#metadata.signature];
+    return this.#metadata.lengths?.map((length) => this.stages(length)) ?? [this.stages(null)];
   }
 }

@@ -4,6 +4,8 @@ import { Metadata } from "../file/metadata.js";
 export const IDS = "input_ids";
 export const MASK = "attention_mask";
 export const TYPES = "token_type_ids";
+export const HIDDEN = "hidden";
+export const CONFIDENCE = "confidence";
 const INPUTS = [IDS, MASK, TYPES];
 const ACCELERATOR_INPUTS = ["attention_bias", "hidden"]; // of the part of a model that has no embeddings
 
@@ -28,12 +30,28 @@ export class PortCheck {
           "with inputs of ids",
       );
     }
-    for (const wanted of lengths.signatures) {
-      const signature = signatures.find((each) => each.name === wanted);
-      if (!signature) throw this.#mismatch(`a signature ${wanted}`, signatures.map((each) => each.name).join(", ") || "none");
-      this.#checkInputs(signature);
-      this.#checkOutputs(signature);
+    for (const stages of lengths.signatures) {
+      const [first, ...others] = stages.map((wanted) => {
+        const signature = signatures.find((each) => each.name === wanted);
+        if (!signature) throw this.#mismatch(`a signature ${wanted}`, signatures.map((each) => each.name).join(", ") || "none");
+        this.#checkOutputs(signature);
+        return signature;
+      });
+      this.#checkInputs(first);
+      others.reduce((before, signature) => this.#checkStage(before, signature), first);
     }
+  }
+
+  /** Checks that the signature of an exit takes what the one before it returns, and returns it. */
+  #checkStage(before, signature) {
+    const hidden = before.outputs.get(HIDDEN);
+    const confidence = before.outputs.get(CONFIDENCE);
+    const fits = hidden?.type === "float32" && !hidden.shape.includes(-1) && confidence?.type === "float32" &&
+      [...signature.inputs.keys()].sort().join() === [MASK, HIDDEN].join() &&
+      signature.inputs.get(HIDDEN).shape.join() === hidden.shape.join();
+    if (fits) return signature;
+    const expected = `a signature ${signature.name} of fixed lengths that takes the output ${HIDDEN} of ${before.name}`;
+    throw this.#mismatch(expected, names(signature.inputs));
   }
 
   #checkInputs({ inputs }) {

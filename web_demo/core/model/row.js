@@ -23,10 +23,12 @@ export class Outputs {
   /**
    * @param {Map<string, Float32Array>} values the values of each output by name
    * @param {number} length tokens of the run, padding included
+   * @param {number | null} layers the layers that ran; null for a file without exits
    */
-  constructor(values, length) {
+  constructor(values, length, layers = null) {
     this.#values = values;
     this.length = length;
+    this.layers = layers;
   }
 
   /** The values of an output of the whole row. */

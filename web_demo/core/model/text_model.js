@@ -1,7 +1,7 @@
 import { KerasBertError } from "../error.js";
 import { tokenizerOf } from "../text/tokenizer_of.js";
 import { Lengths } from "./lengths.js";
-import { IDS, MASK, PortCheck } from "./port_check.js";
+import { CONFIDENCE, IDS, MASK, PortCheck } from "./port_check.js";
 import { Outputs } from "./row.js";
 
 /** A model file with its tokenizer and an engine that runs it. */
@@ -51,7 +51,8 @@ export class TextModel {
   }
 
   /**
-   * Runs the model on one row, at the shortest length of the file that it fits.
+   * Runs the model on one row, at the shortest length of the file that it fits. A file with exits runs them in turn, until one is
+   * confident.
    *
    * @param {import("./row.js").Row} row
    * @returns {Promise<Outputs>}
@@ -60,12 +61,18 @@ export class TextModel {
   async run(row) {
     const length = this.#lengths.of(row.size);
     if (row.size > length) throw new KerasBertError(`expected at most ${length} tokens, received ${row.size}; cut the text`);
-    const name = this.#lengths.signature(length);
-    const signature = this.file.signatures.find((each) => each.name === name);
-    const inputs = new Map([...signature.inputs.keys()].map((input) => [input, this.#input(input, row, length)]));
-    const outputs = await this.engine.run(name, inputs);
-    for (const output of this.file.metadata.type.outputs) this.#check(output, outputs.get(output), length);
-    return new Outputs(outputs, length);
+    const { metadata, signatures } = this.file;
+    let outputs = new Map();
+    let layers = null;
+    for (const [number, name] of this.#lengths.stages(length).entries()) {
+      const signature = signatures.find((each) => each.name === name);
+      const inputs = [...signature.inputs.keys()].map((input) => [input, outputs.get(input) ?? this.#input(input, row, length)]);
+      outputs = await this.engine.run(name, new Map(inputs));
+      layers = metadata.exits?.[number] ?? null;
+      if (metadata.exitThreshold !== null && outputs.get(CONFIDENCE)?.[0] >= metadata.exitThreshold) break;
+    }
+    for (const output of metadata.type.outputs) this.#check(output, outputs.get(output), length);
+    return new Outputs(outputs, length, layers);
   }
 
   /** Frees the engine. */

@@ -125,6 +125,9 @@ test("descriptions that do not fit are refused", () => {
   refuse("'sequence_length' = 16.5", changed('"sequence_length": 16', '"sequence_length": 16.5'));
   refuse("lengths [8, 8]", changed("8,\n    16", "8,\n    8"));
   refuse("lengths [16, 8]", changed("8,\n    16", "16,\n    8"));
+  refuse("exits [2, 2]", changed('"recipe"', '"exits": [2, 2],\n  "recipe"'));
+  refuse("exits [4]", changed('"recipe"', '"exits": [4],\n  "recipe"'));
+  refuse("'exit_threshold' = 2", changed('"recipe"', '"exit_threshold": 2,\n  "recipe"'));
   refuse("the setting 'stride'", changed('"settings": {}', '"settings": {"stride": 4}'));
   refuse("the setting 'constructor'", changed('"settings": {}', '"settings": {"constructor": 4}'));
   refuse("'vocab_size' = -1", changed('"vocab_size": 45', '"vocab_size": -1'));

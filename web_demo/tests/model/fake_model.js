@@ -75,7 +75,7 @@ export function metadataOf(type, { lengths = null, length = 8, ...fields } = {})
 
 /** A file whose signatures fit its metadata. */
 export function fileOf(metadata, width = metadata.labels?.length ?? 2) {
-  const signatures = new Lengths(metadata, null).signatures.map((name) => {
+  const signatures = new Lengths(metadata, null).signatures.flat().map((name) => {
     const length = Number(name.split("serve_")[1] ?? metadata.sequenceLength ?? -1);
     const inputs = ["attention_mask", "input_ids", "token_type_ids"].map((input) => new Port(input, "int32", [1, length]));
     const { outputs, perToken, rank } = metadata.type;

@@ -51,6 +51,46 @@ test("a file of one length runs at it, and refuses longer rows", async () => {
   await assertRejected("at most 8 tokens, received 9", () => runOf(metadata, 9));
 });
 
+/** A file with three exits, and an engine whose exits have these confidences. */
+async function exitsOf(confidences, threshold, change = () => {}) {
+  const metadata = metadataOf(SINGLE_LABEL, { labels: ["n", "p"], exits: [2, 4, 6], exitThreshold: threshold });
+  const plain = fileOf(metadata);
+  const hidden = new Port("hidden", "float32", [1, 8, 4]);
+  const confidence = new Port("confidence", "float32", [1]);
+  const signatures = plain.signatures.map(({ name, inputs, outputs }, number) => {
+    const later = byName([inputs.get("attention_mask"), hidden]);
+    const before = byName([...outputs.values(), confidence, hidden]);
+    return new Signature(name, number === 0 ? inputs : later, number === 2 ? outputs : before);
+  });
+  change(signatures);
+  const engine = new FakeEngine(({ signature }) => {
+    const number = Number(signature.split("_")[1]);
+    const answer = { probabilities: Float32Array.of(0.1 * number, 1 - 0.1 * number) };
+    return number === 3 ? answer : { ...answer, confidence: Float32Array.of(confidences[number - 1]), hidden: new Float32Array(32).fill(number) };
+  });
+  const model = await TextModel.open(new ModelFile("fake.tflite", 1, metadata, signatures, null), () => engine);
+  return { model, engine };
+}
+
+test("exits run in turn until one is confident", async () => {
+  for (const [confidences, threshold, ran] of [[[0.5, 0.9], 0.8, 2], [[0.8, 0], 0.8, 1], [[0.5, 0.5], 0.8, 3], [[1, 1], null, 3]]) {
+    const { model, engine } = await exitsOf(confidences, threshold);
+    const outputs = await model.run(row(3));
+    assert.deepEqual(engine.runs.map(({ signature }) => signature), ["exit_1", "exit_2", "exit_3"].slice(0, ran));
+    assert.equal(outputs.layers, 2 * ran);
+    assert.ok(Math.abs(outputs.get("probabilities")[0] - 0.1 * ran) < 1e-6);
+    if (ran === 1) continue;
+    assert.deepEqual([...engine.runs[1].inputs.keys()].sort(), ["attention_mask", "hidden"]);
+    assert.equal(engine.runs[ran - 1].inputs.get("hidden")[0], ran - 1);
+  }
+});
+
+test("exits that do not follow each other are refused", async () => {
+  await assertRejected("a signature exit_2", () => exitsOf([1, 1], 0.8, (signatures) => signatures.splice(1, 1)));
+  const wider = ([, second]) => second.inputs.set("hidden", new Port("hidden", "float32", [1, 8, 5]));
+  await assertRejected("a signature exit_2 of fixed lengths that takes the output hidden of exit_1", () => exitsOf([1, 1], 0.8, wider));
+});
+
 test("only the inputs of the signature are passed", async () => {
   const whole = fileOf(metadataOf(SINGLE_LABEL));
   const [{ inputs, outputs }] = whole.signatures;
