@@ -72,6 +72,6 @@ export class Classification extends Task {
     const { outputs, isCut } = await runText(this.model, text, pair);
     const probabilities = outputs.get("probabilities");
     const classes = classesOf(this, probabilities);
-    return new ClassPrediction(exampleOf(text, pair), isCut, classes[argMax(probabilities)], classes);
+    return new ClassPrediction(exampleOf(text, pair), isCut, classes[argMax(probabilities)], classes).after(outputs.layers);
   }
 }

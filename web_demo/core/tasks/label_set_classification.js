@@ -45,6 +45,7 @@ export class LabelSetClassification extends Task {
    */
   async classify(text, pair = null) {
     const { outputs, isCut } = await runText(this.model, text, pair);
-    return new LabelSetPrediction(exampleOf(text, pair), isCut, classesOf(this, outputs.get("probabilities")));
+    const classes = classesOf(this, outputs.get("probabilities"));
+    return new LabelSetPrediction(exampleOf(text, pair), isCut, classes).after(outputs.layers);
   }
 }

@@ -9,6 +9,14 @@ export class Prediction {
   constructor(example, isCut) {
     this.example = example;
     this.isCut = isCut;
+    /** The layers that ran, the most of all rows of the example; null for a file without exits. */
+    this.layers = null;
+  }
+
+  /** The prediction, with the layers that ran. */
+  after(layers) {
+    this.layers = layers;
+    return this;
   }
 
   /**
@@ -28,7 +36,7 @@ export class Prediction {
    * @returns {Record<string, any>}
    */
   record() {
-    return { ...this.example.fields(), ...this.fields() };
+    return { ...this.example.fields(), ...this.fields(), ...(this.layers !== null && { layers: this.layers }) };
   }
 
   /** Whether no number is NaN or infinite: such numbers come from a damaged model, or one whose training diverged. */

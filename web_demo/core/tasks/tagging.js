@@ -91,11 +91,13 @@ export class Tagging extends Task {
     const tagged = words.words.map((word, number) => ({
       text: word, start: words.starts[number], end: words.ends[number], tag: this.#tags.outside, score: 1,
     }));
+    let layers = null;
     for (const [number, window] of parts.entries()) {
-      await this.#tagWindow(tokens, window, firstTokens, wordsByWindow[number], tagged);
+      const ran = await this.#tagWindow(tokens, window, firstTokens, wordsByWindow[number], tagged);
+      if (ran !== null) layers = Math.max(layers, ran);
       await report(number + 1, parts.length);
     }
-    return new TagPrediction(text, tagged, this.#tags.markEntities ? this.#entities(text, tagged) : []);
+    return new TagPrediction(text, tagged, this.#tags.markEntities ? this.#entities(text, tagged) : []).after(layers);
   }
 
   #windowsOf(tokens) {
@@ -105,7 +107,7 @@ export class Tagging extends Task {
   }
 
   async #tagWindow(tokens, window, firstTokens, words, tagged) {
-    if (words.length === 0) return;
+    if (words.length === 0) return null;
     const outputs = await this.model.run(rowOf(this.model.tokenizer, tokens.ids, window.start, window.end));
     for (const group of withSharedTokens(words, firstTokens)) {
       const probabilities = outputs.at("probabilities", firstTokens[group[0]] - window.start + 1);
@@ -114,6 +116,7 @@ export class Tagging extends Task {
         Object.assign(tagged[group[place]], { tag, score: probabilities[best] });
       });
     }
+    return outputs.layers;
   }
 
   #entities(text, words) {
