@@ -55,7 +55,8 @@ def format_kept_epoch(scores: Sequence[Mapping[str, float]], kept: int, dev_name
             "train for more epochs, or change --learning-rate"
         )
     ties = sum(value == best for value in values) - 1
-    tie = f", tied with {ties} later {'epoch' if ties == 1 else 'epochs'}" if ties else ""
+    order = "earlier" if best in values[: kept - 1] else "later"
+    tie = f", tied with {ties} {order} {'epoch' if ties == 1 else 'epochs'}" if ties else ""
     return f"kept epoch {kept} of {len(values)}, the best by {metric} on {dev_name}{tie}"
 
 
