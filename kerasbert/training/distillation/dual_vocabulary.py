@@ -189,7 +189,7 @@ class DualVocabulary(StudentTraining):
 
         ids = tf.TensorSpec((None, None), tf.int32)
         inputs = dict.fromkeys(INPUT_NAMES, ids)
-        signature = ({"student": inputs, "teacher": inputs}, {"student": ids, "teacher": ids})
+        signature: Any = ({"student": inputs, "teacher": inputs}, {"student": ids, "teacher": ids})
         dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
         return task_inputs.prefetched(dataset.apply(tf.data.experimental.assert_cardinality(len(order))))
 

@@ -66,9 +66,10 @@ class Theseus(StudentTraining):
         self.modules = module_layers(num_layer_calls(student), num_layer_calls(teacher))
         self._modules = _Modules(student.encoder, teacher, self.modules)
         self.draws = RandomLayer(name="draws")
-        self._first = tf.Variable(0, trainable=False, dtype=tf.int64)  # the optimizer's step at which `fit` began
-        self._steps = tf.Variable(0, trainable=False, dtype=tf.int64)  # before fine-tuning
-        self._slope = tf.Variable(0.0, trainable=False)
+        none = tf.constant(0, tf.int64)
+        self._first = tf.Variable(none, trainable=False)  # the optimizer's step at which `fit` began
+        self._steps = tf.Variable(none, trainable=False)  # before fine-tuning
+        self._slope = tf.Variable(tf.constant(0.0), trainable=False)
         self._means = LossMeans("loss", "replaced")
 
     @property
@@ -178,8 +179,8 @@ class _Module:
 
     def __call__(self, x: tf.Tensor, bias: tf.Tensor, training: bool | None = None) -> tuple[tf.Tensor, tf.Tensor]:
         def before() -> tuple[tf.Tensor, tf.Tensor]:
-            states, probabilities = x, None
-            for block in self.old:
+            states, probabilities = self.old[0](x, bias, training=False)
+            for block in self.old[1:]:
                 states, probabilities = block(states, bias, training=False)
             return states, probabilities
 

@@ -1,6 +1,7 @@
 """Losses between the weights of two models of different widths, through matrices that all layers share (Zhao et al. 2019, section 3.2)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -50,8 +51,8 @@ class WeightProjections:
             if other is None or len(variable.shape) != 2 or len(other.shape) != 2 or not variable.trainable:
                 continue
             self._pairs.append((path, variable, other))
-            shape = (len(rows), other.shape[1]) if path == _WORDS else tuple(other.shape)
-            for wide, narrow in zip(shape, variable.shape, strict=True):
+            shape = (len(rows), other.shape[1]) if path == _WORDS else other.shape
+            for wide, narrow in zip(_sizes(shape), _sizes(variable.shape), strict=True):
                 if wide != narrow and (wide, narrow) not in self.matrices:
                     self.matrices[wide, narrow] = _orthogonal(wide, narrow)
 
@@ -66,9 +67,9 @@ class WeightProjections:
             wide = tf.gather(teacher, self._rows) if path == _WORDS else tf.convert_to_tensor(teacher)
             narrow = tf.convert_to_tensor(student)
             if self.direction == "up":
-                difference = self._projected(narrow, wide.shape, up=True) - wide
+                difference = self._projected(narrow, _sizes(wide.shape), up=True) - wide
             else:
-                difference = self._projected(wide, narrow.shape, up=False) - narrow
+                difference = self._projected(wide, _sizes(narrow.shape), up=False) - narrow
             squares = tf.stop_gradient(tf.reduce_sum(tf.square(wide)))
             shares.append(tf.reduce_sum(tf.square(difference)) / tf.maximum(squares, 1e-12))
         return tf.add_n(shares) / len(shares)
@@ -76,12 +77,17 @@ class WeightProjections:
     def _projected(self, weights: tf.Tensor, shape: Sequence[int], up: bool) -> tf.Tensor:
         """Bring both axes of weights (a, b) to the sizes of a shape."""
         for axis in (0, 1):
-            here, there = weights.shape[axis], shape[axis]
+            here, there = _sizes(weights.shape)[axis], shape[axis]
             if here != there:
                 matrix = self.matrices[(there, here) if up else (here, there)]  # (wide, narrow)
                 matrix = matrix if up else tf.transpose(matrix)  # (there, here)
                 weights = tf.matmul(matrix, weights) if axis == 0 else tf.matmul(weights, matrix, transpose_b=True)
         return weights
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """Return the sizes of a shape that is known."""
+    return tuple(int(size) for size in shape)
 
 
 def _teacher_path(path: str, pairs: dict[int, int]) -> str:
