@@ -95,7 +95,8 @@ class LandscapePlot(Plot):
         note = "<p class='note'>At 0 stands the start of each line, and at 1 what was trained from it.</p>"
         cards = [markup.card("Along lines", line_chart(series, "step", "loss"), note)]
         if self.plane.size:
-            text = f"Loss from {self.plane.min():.3f} to {self.plane.max():.3f}; the stronger the colour, the higher."
+            low, high = np.nanmin(self.plane), np.nanmax(self.plane)
+            text = f"Loss from {low:.3f} to {high:.3f}; the stronger the colour, the higher."
             cards.append(markup.card("Over a plane", self._picture(), f"<p class='note'>{text}</p>"))
         return markup.grid(cards)
 
@@ -103,14 +104,13 @@ class LandscapePlot(Plot):
         """Return the plane as SVG."""
         count, (low, high) = len(self.plane_steps), (self.plane_steps[0], self.plane_steps[-1])
         cell = _SIZE / count
-        lowest, span = float(self.plane.min()), float(self.plane.max() - self.plane.min()) or 1.0
+        lowest, span = float(np.nanmin(self.plane)), float(np.nanmax(self.plane) - np.nanmin(self.plane)) or 1.0
         parts = []
         for (row, column), loss in np.ndenumerate(self.plane):
             place = f'x="{column * cell:.2f}" y="{(count - 1 - row) * cell:.2f}" width="{cell:.2f}" height="{cell:.2f}"'
-            share = (loss - lowest) / span
-            parts.append(
-                f'<rect {place} fill="var(--blue)" fill-opacity="{share:.3f}"><title>{loss:.4f}</title></rect>'
-            )
+            share = float(np.nan_to_num((loss - lowest) / span, nan=1.0))
+            shown = f"{loss:.4f}" if np.isfinite(loss) else "not finite"
+            parts.append(f'<rect {place} fill="var(--blue)" fill-opacity="{share:.3f}"><title>{shown}</title></rect>')
         for name, x, y in self.points():
             across, up = ((value - low) / (high - low) * (_SIZE - cell) + cell / 2 for value in (x, y))
             anchor, shift = ("end", -9) if across > _SIZE / 2 else ("start", 9)

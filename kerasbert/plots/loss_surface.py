@@ -59,9 +59,10 @@ class LossSurface:
         self.batches = list(dataset)
         self.rows = len(features)
         task.compile()
+        compiled: Any = task.compiled_loss
 
         def compute(inputs: Any, labels: Any) -> tf.Tensor:
-            return task.compiled_loss(labels, task(inputs, training=False))
+            return compiled(labels, task(inputs, training=False))
 
         compute(*self.batches[0])  # Keras makes variables in the first call
         self._loss = tf.function(compute, reduce_retracing=True, autograph=False)
@@ -84,13 +85,13 @@ class LossSurface:
         return total / self.rows
 
     def line(self, origin: Weights, direction: Weights, lengths: Sequence[float], stage: str) -> np.ndarray:
-        """Return the losses along a line, `(lengths,)`."""
+        """Return the losses along a line, `(lengths,)`; NaN where one is not finite."""
         return self._over([[(length, direction)] for length in lengths], origin, stage)
 
     def plane(
         self, origin: Weights, first: Weights, second: Weights, lengths: Sequence[float], stage: str
     ) -> np.ndarray:
-        """Return the losses over a plane, `(lengths of second, lengths of first)`."""
+        """Return the losses over a plane, `(lengths of second, lengths of first)`; NaN where one is not finite."""
         points = [[(x, first), (y, second)] for y in lengths for x in lengths]
         return self._over(points, origin, stage).reshape(len(lengths), len(lengths))
 
@@ -100,4 +101,7 @@ class LossSurface:
         for number, steps in enumerate(points):
             losses.append(self.at(origin, steps))
             self.progress.advance(number + 1)
-        return np.array(losses)
+        found = np.array(losses)
+        if not np.isfinite(found).any():
+            raise KerasBertError("expected finite losses, received none; a model is damaged, or its training diverged")
+        return np.where(np.isfinite(found), found, np.nan)

@@ -146,7 +146,7 @@ class StateReader:
             report: Called with the number of finished rows and of all rows.
 
         Raises:
-            KerasBertError: When an id is outside the vocabulary.
+            KerasBertError: When an id is outside the vocabulary, or a state is not finite.
         """
         check_not_forked()
         batches = LengthBatches(features.lengths, batch_size)
@@ -159,9 +159,13 @@ class StateReader:
             found = [each.numpy().astype(np.float32) for each in output.attentions or ()]
             for place, row in enumerate(index):
                 tokens = int(features.lengths[row])
-                yield RowStates(
-                    int(row), states[:, place, :tokens], tuple(each[place, :, :tokens, :tokens] for each in found)
-                )
+                of_row = states[:, place, :tokens]
+                if not np.isfinite(of_row).all():
+                    raise KerasBertError(
+                        f"expected finite hidden states, received NaN or infinity in row {row}; the model is damaged, or its training "
+                        "diverged"
+                    )
+                yield RowStates(int(row), of_row, tuple(each[place, :, :tokens, :tokens] for each in found))
             done += len(index)
             if report is not None:
                 report(done, len(features))

@@ -55,6 +55,20 @@ def test_without_a_third_model_there_is_no_plane(start, tuned, tiny):
     assert plot.to_dict()["plane"] is None and "Over a plane" not in plot.page() and plot._repr_png_()
 
 
+def test_points_without_a_finite_loss_are_left_out():
+    losses, plane = np.array([np.nan, 2.0, 1.0, 3.0]), np.array([[1.0, np.nan], [2.0, 3.0]])
+    plot = kb.plots.LandscapePlot(np.array([-1.0, 0, 1, 2]), {"line": losses}, np.array([0.0, 1.0]), plane)
+    assert (
+        ">nan<" not in plot.page()
+        and '"nan"' not in plot.page()
+        and "Loss from 1.000 to 3.000" in plot.page()
+        and plot._repr_png_()
+    )
+    from kerasbert.cli.outputs.shown_plots import landscape_blocks
+
+    assert landscape_blocks(plot)[0].rows == (("line", "2.0000", "1.0000", "2.0000", "1.0000 at 1.00"),)
+
+
 def test_models_that_cannot_be_compared_are_refused(start, tuned, vectors, tiny):
     rows, quantized = tiny.rows(4), kb.compression.quantize(tuned, "dynamic_wi8_afp32")
     with pytest.raises(kb.KerasBertError, match="models in float, received a quantized one"):

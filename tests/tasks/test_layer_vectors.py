@@ -83,3 +83,12 @@ def test_files_and_other_objects_are_refused(trained):
         kb.layer_vectors("model.tflite", TEXTS)
     with pytest.raises(kb.KerasBertError, match="received BertEncoder; load a folder with kb.load_task"):
         kb.layer_vectors(trained.encoder, TEXTS)
+
+
+def test_states_that_are_not_finite_are_refused(tiny):
+    task = tiny.narrow()
+    task.encoder.layers[0].feed_forward_norm.beta.assign([float("nan")] * 8)
+    with pytest.raises(kb.KerasBertError, match="finite hidden states, received NaN or infinity in row 0"):
+        kb.layer_vectors(task, TEXTS[:1])
+    with pytest.raises(kb.KerasBertError, match="finite hidden states"):
+        kb.plots.attention(task, TEXTS[0])

@@ -103,10 +103,9 @@ def landscape_blocks(plot: "LandscapePlot") -> Sequence[Block]:
     for name, losses in plot.lines.items():
         ends = [float(np.interp(step, plot.steps, losses)) for step in (0.0, 1.0)]
         between = losses[(plot.steps >= 0) & (plot.steps <= 1)]
-        lowest = int(losses.argmin())
-        rows.append(
-            (name, *(f"{loss:.4f}" for loss in ends), f"{max(*ends, *between):.4f}", f"{losses[lowest]:.4f} at {plot.steps[lowest]:.2f}")
-        )  # fmt: skip
+        lowest = int(np.nanargmin(losses))
+        highest, place = np.nanmax([*ends, *between]), f"{losses[lowest]:.4f} at {plot.steps[lowest]:.2f}"
+        rows.append((name, *(f"{loss:.4f}" for loss in (*ends, highest)), place))
     columns = ("line", "loss at 0", "loss at 1", "highest between", "lowest")
-    plane = [f"plane: loss from {plot.plane.min():.4f} to {plot.plane.max():.4f}"] if plot.plane.size else []
+    plane = [f"plane: loss from {np.nanmin(plot.plane):.4f} to {np.nanmax(plot.plane):.4f}"] if plot.plane.size else []
     return [Table(columns, rows), *plane]

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kerasbert.cli.inputs.saved_model import read_processor
 from kerasbert.cli.outputs.results import Result
 from kerasbert.cli.outputs.vectors_file import write_layer_vectors
@@ -53,10 +51,6 @@ def predict_layer(
         prefix = None if prompted is None else prompted.prefix
     with progress("reading hidden states", "rows") as bar:
         found = layer_vectors(reader, texts, layer, kind, prefix, report=bar.advance)
-    if not np.isfinite(found if isinstance(found, np.ndarray) else found.vectors).all():
-        raise KerasBertError(
-            "expected finite vectors, received NaN or infinity; the model is damaged, or its training diverged"
-        )
     return write_layer_vectors(out, found, {"model": model, "layer": chosen, "vectors": kind})
 
 
