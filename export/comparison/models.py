@@ -24,6 +24,7 @@ from kerasbert.model_names import shipped_model
 from kerasbert.processors import Processor
 
 _BLOCK = 1 << 20  # bytes that are compressed at a time
+_LISTED = 4  # labels in a message
 _GZIP_FRAME = 18  # bytes of gzip's header and checksum, beside the deflated content
 
 
@@ -143,11 +144,19 @@ def check_same_task(first: tuple[str, Processor], other: tuple[str, Processor]) 
         )
     labels, other_labels = _labels_by_head(processor), _labels_by_head(other_processor)
     if labels and other_labels and labels != other_labels:
-        mine, theirs = sorted(labels - other_labels), sorted(other_labels - labels)
-        difference = f"{', '.join(mine[:4]) or 'no others'} only in {name}, {', '.join(theirs[:4]) or 'no others'} only in {other_name}"
+        difference = (
+            f"{_listed(labels - other_labels)} only in {name}, {_listed(other_labels - labels)} only in {other_name}"
+        )
         raise KerasBertError(
             f"expected models with the same labels, received {difference}; compare them apart, each with its own data"
         )
+
+
+def _listed(labels: set[str]) -> str:
+    """Return the first labels as text, and how many others there are."""
+    first = sorted(labels)[:_LISTED]
+    more = [f"{len(labels) - _LISTED} others"] if len(labels) > _LISTED else []
+    return ", ".join([*first, *more]) or "none"
 
 
 def _labels_by_head(processor: Processor) -> set[str]:

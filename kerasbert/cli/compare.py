@@ -1,5 +1,6 @@
 """`kerasbert compare`."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -77,13 +78,18 @@ def compare(
     """
     _check_outputs(report, plot, csv, overwrite)
     files = [report, plot, csv]
-    if all(each.endswith(".json") for each in models):
+    earlier = [each for each in models if each.endswith(".json") and not os.path.isdir(each)]
+    if len(earlier) == len(models):
         _check_only_joined(data, against, name, plot)
         from kerasbert.export.comparison.joined import join_comparisons
 
         joined = join_comparisons(models)
         written = [f"wrote {joined.save(each, overwrite)}" for each in files if each is not None]
         return Result(joined.as_dict(), [*joined.blocks(), *written])
+    if earlier:
+        raise KerasBertError(
+            f"expected models, or JSON files of earlier comparisons, received both, such as {earlier[0]}; join them in a second command"
+        )
     table = _read(models, data, against, reading)
     from kerasbert.cli.process.progress import progress
     from kerasbert.export.comparer import compare as run

@@ -47,6 +47,7 @@ def test_refused_in_one_line(compared, made, place, run, tmp_path):
     other.write_text("text\nno label\n", "utf-8")
     cases = [
         ([made.float, made.file], "expected --data"),
+        ([made.float, compared / "a.json", "--data", place.dev], "received both, such as"),
         ([made.float, "--data", place.dev], "two or more models"),
         ([made.float, made.float, "--data", place.dev], "twice"),
         ([made.file, made.float, "--data", other], "expected a column of labels"),

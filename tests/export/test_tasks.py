@@ -5,8 +5,10 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.encoders import BertConfig, BertEncoder
+from kerasbert.export.comparison.scoring import Answers
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite import metadata
 from kerasbert.export.validation.data import read_data
 from kerasbert.export.validation.examples import packed_examples
@@ -117,6 +119,13 @@ def test_a_file_predicts_and_scores_as_its_task(tiny, tasks, files, problem):
     close(found, task.predictions(asked(problem, x)))
     assert steps[-1][0] == steps[-1][1] == len(steps)
     close(predictor.score(x, y), task.score(x, y))
+    sides = [
+        Answers.of(each, predictor.processor.examples(x), y, None)
+        for each in (Pipeline("", task.processor, task), predictor)
+    ]
+    kept, agreement = sides[1].kept(sides[0]), sides[1].agreement(sides[0])
+    assert kept is None or kept.value == pytest.approx(1, abs=1e-4)  # None: the reference knows nothing
+    assert agreement is None if problem == "masked_lm" else agreement.value == pytest.approx(1, abs=1e-6)
 
 
 def test_a_resizable_file_predicts_as_its_task(tiny, tasks, files):
