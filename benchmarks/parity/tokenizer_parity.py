@@ -8,7 +8,8 @@ Measured: strings whose ids, token types or offsets differ, alone and as a pair 
 Each folder of `--vocabularies` has a `vocab.txt` or `vocab.txt.gz`; its settings are those of the checkpoint of that name. Both sides read
 one folder with `vocab.txt` and `tokenizer_config.json`: ours with `tokenizer_from_folder`, transformers with `BertTokenizerFast`. Its
 Japanese tokenizer has no offsets, so there each token is compared with the text at our offsets. ALBERT's and RoBERTa's vocabularies are
-trained on the lines, because none is published as plain text. `--data` is searched for `.tsv`, `.txt`, `.json`, `.jsonl` and CoNLL files,
+trained on the lines, because none is published as plain text. So are those of `learn_tokenizer`, whose folders transformers opens with
+`AutoTokenizer`. `--data` is searched for `.tsv`, `.txt`, `.json`, `.jsonl` and CoNLL files,
 plain or gzip: every field with letters is a line.
 """
 
@@ -17,6 +18,7 @@ import gzip
 import importlib.util
 import json
 import random
+import re
 import sys
 import tempfile
 import unicodedata
@@ -45,6 +47,15 @@ SETTINGS = {
     "koelectra": CASED,
     "bert-base-japanese-v3": JAPANESE,
 }
+# Kinds of `learn_tokenizer` by the language that they are learned from: the lines that match a pattern.
+KANA, IDEOGRAPHS = "[\u3041-\u30fa]", "^(?=.*[\u4e00-\u9fff])[^\u3041-\u30fa]*$"
+LEARNED = {
+    "words": ("wordpiece", "[A-Za-z]"),
+    "byte pairs": ("bpe", "[A-Za-z]"),
+    "chinese": ("wordpiece", IDEOGRAPHS),
+    "japanese": ("japanese", KANA),
+    "japanese characters": ("japanese-characters", KANA),
+}
 
 
 def main() -> None:
@@ -71,6 +82,10 @@ def main() -> None:
             results[name] = compare_folder(name, folder, lines, arguments)
         results["albert (learned here)"] = compare_albert(Path(scratch) / "albert", lines, arguments)
         results["roberta (learned here)"] = compare_roberta(Path(scratch) / "roberta", lines, arguments)
+        for name in LEARNED:
+            results[f"{name} (learned here)"] = compare_learned(
+                name, Path(scratch) / f"learned-{name}", lines, arguments
+            )
     result = {"lines_found": len(lines), "seed": arguments.seed, "results": results}
     record.write(arguments.json, result, record.versions(PACKAGES), load)
     if any(value for numbers in results.values() for key, value in numbers.items() if key.startswith("mismatches")):
@@ -142,6 +157,27 @@ def compare_roberta(folder: Path, lines: list[str], arguments: argparse.Namespac
     )
     strings = _strings("roberta", lines, reference.all_special_tokens, arguments)
     return compare("roberta", tokenizer_from_folder(folder), reference, strings)
+
+
+def compare_learned(name: str, folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
+    """Compare a tokenizer that was learned and saved with what transformers reads from its folder.
+
+    Args:
+        name: A key of `LEARNED`.
+        folder: The folder to save it in.
+        lines: Real text.
+        arguments: Of the command line.
+    """
+    import transformers
+
+    from kerasbert.text import learn_tokenizer, tokenizer_from_folder
+
+    kind, characters = LEARNED[name]
+    lines = [line for line in lines if re.search(characters, line)]
+    learn_tokenizer(kind, _sample(lines, 20_000, arguments.seed), 12_000).save(folder)
+    reference = transformers.AutoTokenizer.from_pretrained(folder)
+    strings = _strings(name, lines, reference.all_special_tokens, arguments)
+    return compare(name, tokenizer_from_folder(folder), reference, strings)
 
 
 def compare(name: str, tokenizer: Any, reference: Any, strings: list[str]) -> dict:
