@@ -20,7 +20,9 @@ def format_share(estimate: Estimate | None) -> str:
 
 def format_times(value: float | None) -> str:
     """Format a ratio, such as 3.9 x."""
-    return "-" if value is None else f"{value:.1f} x" if value < 100 else f"{value:.0f} x"
+    if value is None:
+        return "-"
+    return f"{value:.2f} x" if value < 0.95 else f"{value:.1f} x" if value < 100 else f"{value:.0f} x"
 
 
 def format_count(count: int | None) -> str:
