@@ -118,23 +118,19 @@ def predict(
     from kerasbert.cli.inputs.models import open_model
     from kerasbert.cli.inputs.saved_model import read_processor
     from kerasbert.cli.outputs.predictions import PartPredictor
-    from kerasbert.cli.outputs.vectors_file import check_has_vectors, check_vectors_file, write_vectors
+    from kerasbert.cli.outputs.vectors_file import check_has_vectors, write_vectors
     from kerasbert.console.output import terminal_width
     from kerasbert.processors.embedding import with_prompt
 
     _check_sources(texts or [], pair or [], choice or [], file)
-    _check_layer(layer, vectors, out)
-    if out is not None:
-        check_vectors_file(out, overwrite, vectors)
+    _check_out(layer, vectors, out, overwrite)
     # A table on a terminal and a file of vectors need all predictions.
     whole = out is not None or terminal_width(sys.__stdout__) is not None
 
     def read_parts(processor: "Processor") -> Iterator[Any]:
         """Yield the examples: in parts where they are lines of a file."""
         rows = sys.maxsize if whole else _ROWS_OF_PART
-        if texts == ["-"] or (
-            file is not None and reading.delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES
-        ):
+        if texts == ["-"] or (file is not None and _is_plain_text(file, reading)):
             for lines in read_text_lines(file, reading.encoding, reading.max_rows, rows):
                 yield _examples(processor, lines, [], [])
         elif file is None:
@@ -160,6 +156,11 @@ def predict(
         return write_vectors(out, model, predictor.finite(next(parts)))
     results = predictor.results(parts, answering.answers, csv_safe)
     return replace(next(results), more=results)
+
+
+def _is_plain_text(file: Path, reading: FileOptions) -> bool:
+    """Tell whether a file has one text per line."""
+    return reading.delimiter is None and file.suffix.lower() not in _DATA_SUFFIXES
 
 
 def _read_file(processor: "Processor", file: Path, reading: FileOptions, rows: int) -> Iterator[Any]:
@@ -189,13 +190,18 @@ def _check_sources(texts: Sequence[str], pairs: Sequence[str], choices: Sequence
         )
 
 
-def _check_layer(layer: int | None, vectors: str | None, out: Path | None) -> None:
+def _check_out(layer: int | None, vectors: str | None, out: Path | None, overwrite: bool) -> None:
+    """Check --layer, --vectors and --out before the work starts."""
     if layer is None and vectors is not None:
         raise KerasBertError(f"expected --layer with --vectors, received --vectors {vectors} alone; name a layer")
     if layer is not None and out is None:
         raise KerasBertError("expected --out with --layer, received none; name a file for the vectors")
     if vectors is not None:
         check_choice(vectors, "--vectors as one of", VECTORS)
+    if out is not None:
+        from kerasbert.cli.outputs.vectors_file import check_vectors_file
+
+        check_vectors_file(out, overwrite, vectors)
 
 
 def _examples(processor: "Processor", texts: Sequence[str], pairs: Sequence[str], choices: Sequence[str]) -> Any:

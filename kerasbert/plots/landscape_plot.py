@@ -160,16 +160,7 @@ def landscape(
         ```
     """
     progress = progress or Progress()
-    for each in (start, tuned, *(random or ()), *([other] if other is not None else [])):
-        check_task(each)
-        if each.policy:
-            raise KerasBertError(
-                "expected models in float, received a quantized one; name the one that it was quantized from"
-            )
-    if tuned.processor.self_supervised or isinstance(tuned.processor, Embedding):
-        raise KerasBertError(
-            f"expected a task that learns labels, such as kb.TextClassifier, received {type(tuned).__name__}; name another"
-        )
+    _check_models(start, tuned, *(random or ()), *([] if other is None else [other]))
     steps = np.linspace(*_LINE, check_whole_number(points, "points", 2))
     plane_steps = np.linspace(*_PLANE, check_whole_number(plane_points, "points of the plane", 2))
     dataset = labelled_data(tuned, data)
@@ -189,6 +180,19 @@ def landscape(
         plane = surface.plane(
             origin, towards, difference(weights_of(third), origin), plane_steps.tolist(), "loss over the plane"
         )
-    name = "third model" if other is not None else "trained from random"
-    shown_steps = plane_steps if third is not None else np.zeros(0)
-    return LandscapePlot(steps, lines, shown_steps, plane, ("start", "fine-tuned", name))
+    names = ("start", "fine-tuned", "third model" if other is not None else "trained from random")
+    return LandscapePlot(steps, lines, plane_steps[: len(plane)], plane, names)
+
+
+def _check_models(start: Task, tuned: Task, *others: Task) -> None:
+    """Check that tasks are in float, and that they learn labels."""
+    for each in (start, tuned, *others):
+        check_task(each)
+        if each.policy:
+            raise KerasBertError(
+                "expected models in float, received a quantized one; name the one that it was quantized from"
+            )
+    if tuned.processor.self_supervised or isinstance(tuned.processor, Embedding):
+        raise KerasBertError(
+            f"expected a task that learns labels, such as kb.TextClassifier, received {type(tuned).__name__}; name another"
+        )
