@@ -102,7 +102,7 @@ class DistillConfig(Options):
     )
     objectives: str = setting(
         "soft-labels=1",
-        "Distillation losses and their weights: soft-labels, cosine, hidden, patient, attention, relations, features.",
+        "Distillation losses and their weights: soft-labels, logits, cosine, hidden, patient, attention, relations, features.",
         "NAME=WEIGHT,...",
     )
     temperature: float = setting(2.0, "Temperature of soft-labels.", "T")

@@ -4,7 +4,7 @@ import math
 
 from kerasbert.errors import KerasBertError
 
-NAMES = ("soft-labels", "cosine", "hidden", "patient", "attention", "relations", "features")
+NAMES = ("soft-labels", "logits", "cosine", "hidden", "patient", "attention", "relations", "features")
 
 
 def objective_weights(text: str) -> dict[str, float]:

@@ -8,7 +8,7 @@ from kerasbert.training.distillation.dual_vocabulary import DualVocabulary
 from kerasbert.training.distillation.layer_maps import layer_map
 from kerasbert.training.distillation.no_norm import no_norm_student
 from kerasbert.training.distillation.objective import LayerObjective, Objective
-from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.outputs import Logits, SoftLabels
 from kerasbert.training.distillation.perturbation import perturb
 from kerasbert.training.distillation.registry import OBJECTIVES, parse_objectives
 from kerasbert.training.distillation.small_vocabulary import small_vocabulary_student
@@ -29,6 +29,7 @@ __all__ = [
     "FeatureMaps",
     "HiddenStates",
     "LayerObjective",
+    "Logits",
     "Objective",
     "PatientStates",
     "Replacement",

@@ -39,9 +39,9 @@ def bilstm_student(
 
     Example:
         ```python
-        from kerasbert.training.distillation import Distiller, SoftLabels, bilstm_student
+        from kerasbert.training.distillation import Distiller, Logits, bilstm_student
         student = bilstm_student(task, units=32, embedding_size=32)
-        distiller = Distiller(student, task, [SoftLabels(None)], label_weight=0)
+        distiller = Distiller(student, task, [Logits()], label_weight=0)
         distiller.compile(optimizer=kb.adamw(3e-3))
         ```
     """

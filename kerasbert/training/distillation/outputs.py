@@ -97,3 +97,23 @@ class SoftLabels(Objective):
             return scale * tf.reduce_mean(positive + negative, axis=-1)
         difference = tf.nn.log_softmax(teacher) - tf.nn.log_softmax(student)
         return scale * tf.reduce_sum(tf.nn.softmax(teacher) * difference, axis=-1)
+
+
+class Logits(SoftLabels):
+    """The mean squared error of logits (Ba & Caruana 2014; Tang et al. 2019): soft labels without a temperature.
+
+    Args:
+        weight: Factor of the loss in the sum of all objectives.
+
+    Example:
+        ```python
+        from kerasbert.training.distillation import Distiller, Logits, student_from
+        distiller = Distiller(student_from(task, layers=2), task, [Logits()])
+        distiller.compile(optimizer=kb.adamw(5e-4))
+        ```
+    """
+
+    name = "logits"
+
+    def __init__(self, weight: float = 1.0):
+        super().__init__(None, weight)

@@ -6,13 +6,22 @@ from kerasbert.errors import KerasBertError
 from kerasbert.training.distillation.attention import AttentionRelations, Attentions
 from kerasbert.training.distillation.layer_maps import LayerMap
 from kerasbert.training.distillation.objective import LayerObjective, Objective
-from kerasbert.training.distillation.outputs import SoftLabels
+from kerasbert.training.distillation.outputs import Logits, SoftLabels
 from kerasbert.training.distillation.states import CosineHidden, FeatureMaps, HiddenStates, PatientStates
 from kerasbert.training.objective_names import objective_weights
 
 OBJECTIVES: dict[str, type[Objective]] = {
     kind.name.replace("_", "-"): kind
-    for kind in (SoftLabels, CosineHidden, HiddenStates, PatientStates, Attentions, AttentionRelations, FeatureMaps)
+    for kind in (
+        SoftLabels,
+        Logits,
+        CosineHidden,
+        HiddenStates,
+        PatientStates,
+        Attentions,
+        AttentionRelations,
+        FeatureMaps,
+    )
 }
 
 

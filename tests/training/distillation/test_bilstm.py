@@ -6,7 +6,7 @@ import tf_keras as keras
 import kerasbert as kb
 from kerasbert.encoders import BiLstmConfig, BiLstmEncoder
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.training.distillation import Distiller, HiddenStates, SoftLabels, bilstm_student
+from kerasbert.training.distillation import Distiller, HiddenStates, Logits, bilstm_student
 from kerasbert.training.distillation.bilstm import principal_components
 
 SIZES = {"vocab_size": 40, "embedding_size": 8, "hidden_size": 12, "max_position_embeddings": 32}
@@ -22,7 +22,7 @@ def student(trained, tiny):
     """A BiLSTM that has learned the rule from a BERT's outputs alone."""
     keras.utils.set_random_seed(0)
     student = bilstm_student(trained, units=8, embedding_size=8)
-    distiller = Distiller(student, trained, [SoftLabels(None)], label_weight=0)
+    distiller = Distiller(student, trained, [Logits()], label_weight=0)
     distiller.compile(kb.adamw(2e-2, warmup=0, decay="constant"))
     distiller.fit(tiny.rows(256)[0], epochs=3, seed=0, verbose=0)
     return student
