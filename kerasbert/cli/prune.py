@@ -43,8 +43,8 @@ def prune(
     """Prune a saved model's smallest weights, layers, heads, neurons, hidden size or tokens, or factorize its matrices.
 
     --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
-    --layers, --heads, --feed-forward, --hidden, --vocabulary and --dimensions remove parts, in this order, without training. Then --rank
-    and --embedding-rank store matrices as two narrow factors. Continue with `kerasbert train` or `kerasbert distill`.
+    --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary and --dimensions remove parts, in this order, without
+    training. Then --rank and --embedding-rank store matrices as two narrow factors. Continue with `kerasbert train` or `kerasbert distill`.
 
     Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
 
@@ -59,8 +59,8 @@ def prune(
     weights = magnitude.target is not None or magnitude.keep_zeros
     if not weights and not structured.removes:
         raise KerasBertError(
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, "
-            "received none; choose what to prune"
+            "expected --sparsity, --keep-zeros, --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary, "
+            "--dimensions or --rank, received none; choose what to prune"
         )
     if weights and structured.removes:
         raise KerasBertError(

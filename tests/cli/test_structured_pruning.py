@@ -107,7 +107,7 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     [
         (
             [],
-            "expected --sparsity, --keep-zeros, --layers, --heads, --feed-forward, --hidden, --vocabulary, --dimensions or --rank, ",
+            "expected --sparsity, --keep-zeros, --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary, ",
         ),
         (["--heads", "1"], "expected --heads above 0 and below 1, received 1"),
         (["--feed-forward", "0"], "expected --feed-forward above 0 and below 1, received 0"),
@@ -140,6 +140,15 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
             ["--layers", "0,1", "--strategy", "search", "--data", "x.txt"],
             "expected --layers as a number with --strategy search, received 0,1; leave --strategy out",
         ),
+        (["--share-layers", "0"], "expected --share-layers of at least 1, received 0"),
+        (
+            ["--layers", "1", "--shared-weights", "mean"],
+            "expected --share-layers with --shared-weights mean, received none",
+        ),
+        (
+            ["--share-layers", "1", "--shared-weights", "search"],
+            "expected --data for --shared-weights search, which is measured on it, received none",
+        ),
         (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
         (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
         (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
@@ -155,6 +164,32 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
 def test_options_are_checked_before_the_model_is_loaded(run, place, arguments, message):
     done = run("prune", "no such folder", *arguments, "--out", place.folder / "never")
     assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
+
+
+def test_layers_share_weights(run, place, folder):
+    from kerasbert.tasks.auto import load_task
+
+    done = run(
+        "prune",
+        folder,
+        "--share-layers",
+        2,
+        "--dev",
+        place.dev,
+        "--max-rows",
+        16,
+        "--out",
+        place.folder / "shared",
+        "--json",
+    )
+    assert done.code == 0 and "shared weights search: " in done.err
+    found = json.loads(done.out)
+    assert (found["before"]["groups"], found["after"]["groups"], found["after"]["layers"]) == (3, 2, 3)
+    config = json.loads((place.folder / "shared" / "config.json").read_text("utf-8"))
+    assert (config["model_type"], config["num_hidden_groups"]) == ("albert", 2)
+    assert load_task(place.folder / "shared").predict(["a good film"]).shape == (1, 2)
+    done = run("prune", folder, "--share-layers", 3, "--out", place.folder / "never")
+    assert done.code == 2 and "as a whole number from 1 to 2, received 3; the model has 3 layers" in done.err
 
 
 @pytest.mark.parametrize(

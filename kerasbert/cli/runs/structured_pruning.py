@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _SIZES = {
     "layers": "layers",
+    "groups": "sets of weights",
     "heads": "heads",
     "feed_forward": "feed-forward",
     "hidden": "hidden size",
@@ -59,17 +60,17 @@ def prune_structures(model: str, config: "StructuredConfig", training: TrainConf
     for name in _labelled(config, training):
         check_labels(task.processor, tables[name])
     dev = tables.get(training.dev or "")
-    before, dev_before = _sizes(task), score(task, dev, "the original model")
+    before, dev_before = _sizes(task, config), score(task, dev, "the original model")
     strategy = _strategy(task, config, training.dev)
     search = _search(task, config, strategy, tables.get(config.data or training.dev or ""))
-    pruned = _prune(task, config, strategy, search, tables, training.batch_size)
+    pruned = _prune(task, config, strategy, search, tables, training)
     pruned, low_rank = _factorize(pruned, config, tables.get(config.data or ""), training.batch_size)
     dev_after = score(pruned, dev, "the pruned model")
     pruned.save_pretrained(out)
     _note_cut(pruned)
     RunFolder(out).clear()  # of a model that was replaced
     data = {
-        "model": model, "out": out, "before": before, "after": _sizes(pruned), "dev_before": dev_before, "dev_after": dev_after,
+        "model": model, "out": out, "before": before, "after": _sizes(pruned, config), "dev_before": dev_before, "dev_after": dev_after,
         "strategy": strategy, **low_rank, **_search_data(task, search),
     }  # fmt: skip
     return Result(data, _blocks(data))
@@ -150,17 +151,20 @@ def _prune(
     strategy: str | None,
     search: "list[LayerChoice]",
     tables: "dict[str, Dataset]",
-    batch_size: int,
+    training: TrainConfig,
 ) -> "Task":
     from kerasbert.cli.process.progress import progress
     from kerasbert.compression.pruning import structured
 
     data, layers = tables.get(config.data or ""), list(search[0].layers) if search else config.kept_layers
+    batch_size = training.batch_size
     with progress("pruning"):
         if isinstance(layers, list):
             task = structured.drop_layers(task, layers=layers)
         elif layers is not None:
             task = structured.drop_layers(task, layers, strategy=strategy, data=data, batch_size=batch_size)
+        if config.share_layers is not None:
+            task = _share_layers(task, config, tables, training)
         if config.heads is not None:
             task = structured.prune_heads(
                 task, config.heads, data=data, per_layer=config.heads_per_layer, batch_size=batch_size
@@ -174,6 +178,24 @@ def _prune(
         if config.dimensions is not None:
             task = structured.reduce_dimensions(task, config.dimensions, data, batch_size)
     return task
+
+
+def _share_layers(
+    task: "Task", config: "StructuredConfig", tables: "dict[str, Dataset]", training: TrainConfig
+) -> "Task":
+    """Return the task with shared layers, and print a line about the default of their weights."""
+    from kerasbert.cli.process.progress import note
+    from kerasbert.compression.pruning.structured.layer_sharing import DEFAULT_WEIGHTS, share_layers
+
+    file, weights = config.data or training.dev or "", config.shared_weights
+    if weights is None and file and task.encoder.layer_mix is None:
+        note(
+            f"shared weights search: the layers whose repeated outputs on {Path(file).name} are closest to the model's"
+        )
+    elif weights is None:
+        weights = DEFAULT_WEIGHTS
+        note(f"shared weights {weights}: measured on no data; --data chooses the layers by search")
+    return share_layers(task, config.share_layers or 1, weights, tables.get(file), training.batch_size)
 
 
 def _factorize(
@@ -208,13 +230,14 @@ def _read_texts(processor: "Processor", path: str, training: TrainConfig) -> "Da
     return table
 
 
-def _sizes(task: "Task") -> dict[str, Any]:
+def _sizes(task: "Task", config: "StructuredConfig") -> dict[str, Any]:
     """Return a model's sizes, JSON-able."""
     from kerasbert.compression.pruning.structured.model_surgery import feed_forward_widths, head_counts, weights_by_path
 
     values, width = weights_by_path(task).values(), getattr(task.processor, "width", None)
     return {
         "layers": task.config.num_hidden_layers,
+        **({} if config.share_layers is None else {"groups": len(task.encoder.layers)}),
         "heads": head_counts(task),
         "feed_forward": feed_forward_widths(task),
         "hidden": task.config.hidden_size,

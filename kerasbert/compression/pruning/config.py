@@ -101,6 +101,18 @@ class StructuredConfig(Options):
         "choices on --data and keeps the layers whose outputs are closest to the model's. Default: search with --data or --dev, else top.",
         "NAME",
     )
+    share_layers: int | None = setting(
+        None,
+        "Groups of consecutive layers that share one set of weights each, as in an ALBERT; a group runs it once for each of its layers.",
+        "GROUPS",
+        at_least=1,
+    )
+    shared_weights: str | None = setting(
+        None,
+        "Weights of a group with --share-layers: mean, or those of its first, middle or last layer. search takes the layers that, run "
+        "repeatedly, give the outputs on --data that are closest to the model's. Default: search with --data or --dev, else mean.",
+        "NAME",
+    )
     heads: float | None = setting(None, "Fraction of the attention heads to remove.", "FRACTION", above=0, below=1)
     heads_per_layer: bool = setting(False, "Remove the same number of heads from every layer.")
     feed_forward: float | None = setting(
@@ -149,6 +161,7 @@ class StructuredConfig(Options):
     def check(self) -> None:
         for name, needed, given in (
             (f"--strategy {self.strategy}", "layers", self.strategy is not None),
+            (f"--shared-weights {self.shared_weights}", "share_layers", self.shared_weights is not None),
             ("--heads-per-layer", "heads", self.heads_per_layer),
             ("--no-characters", "vocabulary", not self.characters),
         ):
@@ -164,6 +177,7 @@ class StructuredConfig(Options):
             flag(name) for name in ("heads", "feed_forward", "hidden", "dimensions") if getattr(self, name) is not None
         ]
         measured += [f"--strategy {self.strategy}"] if self.strategy in ("contribution", "search") else []
+        measured += ["--shared-weights search"] if self.shared_weights == "search" else []
         if measured and self.data is None:
             advice = "add a labelled file" if self.needs_labels else "add a file of texts"
             raise KerasBertError(f"expected --data for {measured[0]}, which is measured on it, received none; {advice}")
@@ -180,7 +194,7 @@ class StructuredConfig(Options):
     @property
     def removes(self) -> list[str]:
         """The given options that remove parts."""
-        names = ("layers", "heads", "feed_forward", "hidden", "vocabulary", "dimensions", *_RANKS)
+        names = ("layers", "share_layers", "heads", "feed_forward", "hidden", "vocabulary", "dimensions", *_RANKS)
         return [flag(name) for name in names if getattr(self, name) not in (None, {})]
 
     @property

@@ -5,6 +5,7 @@ from kerasbert.compression.pruning.structured.heads import prune_heads
 from kerasbert.compression.pruning.structured.hidden import prune_hidden
 from kerasbert.compression.pruning.structured.importance import head_importance, hidden_importance, neuron_importance
 from kerasbert.compression.pruning.structured.layer_search import LayerChoice, search_layers
+from kerasbert.compression.pruning.structured.layer_sharing import SHARED_WEIGHTS, share_layers
 from kerasbert.compression.pruning.structured.layer_strategies import layer_similarities
 from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers
 from kerasbert.compression.pruning.structured.low_rank import LowRankReport, factorize, low_rank_report, merge_factors
@@ -12,6 +13,7 @@ from kerasbert.compression.pruning.structured.vocabulary import trim_vocabulary
 from kerasbert.compression.pruning.structured.widths import prune_feed_forward
 
 __all__ = [
+    "SHARED_WEIGHTS",
     "STRATEGIES",
     "LayerChoice",
     "LowRankReport",
@@ -28,5 +30,6 @@ __all__ = [
     "prune_hidden",
     "reduce_dimensions",
     "search_layers",
+    "share_layers",
     "trim_vocabulary",
 ]

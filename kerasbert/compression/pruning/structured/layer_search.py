@@ -87,7 +87,7 @@ def search_layers(
     """
     check_float(task)
     count, config = check_keep(task, keep), task.config
-    trial, distinct = _Trial(task, _features(task, data, rows), batch_size), _DistinctChoices(config)
+    trial, distinct = LayerTrial(task, trial_features(task, data, rows), batch_size), _DistinctChoices(config)
     named: dict[_Layers, list[str]] = {}
     for strategy, layers in _fixed_choices(trial, keep):
         named.setdefault(distinct.representative(layers), []).append(strategy)
@@ -123,8 +123,17 @@ def check_keep(task: Task, keep: Any) -> int:
     return count
 
 
-def _features(task: Task, data: Any, rows: int) -> Features:
-    """Tokenize examples that are spread evenly over the data."""
+def trial_features(task: Task, data: Any, rows: int) -> Features:
+    """Tokenize examples that are spread evenly over the data.
+
+    Args:
+        task: The task.
+        data: Texts, or anything that `predict` takes.
+        rows: Number of rows.
+
+    Raises:
+        KerasBertError: When data are missing or have no known token, and when the output is that of several layers.
+    """
     if task.encoder.layer_mix is not None:
         raise KerasBertError(
             "expected an encoder whose last layer is its output to search layers, received one with a layer mix; name the layers to keep"
@@ -160,8 +169,16 @@ class _DistinctChoices:
         return self._first.setdefault(tuple(layer_group(self.config, layer) for layer in layers), layers)
 
 
-class _Trial:
-    """Runs choices of layers on the same rows. Choices that begin with the same layers share these layers' outputs."""
+class LayerTrial:
+    """Runs choices of layers on the same rows. Choices that begin with the same layers share these layers' outputs.
+
+    A layer may be called several times.
+
+    Args:
+        task: The task, in float.
+        features: The rows.
+        batch_size: Rows in a batch.
+    """
 
     def __init__(self, task: Task, features: Features, batch_size: int) -> None:
         self.task, self.features, self.batch_size = task, features, batch_size
@@ -171,7 +188,11 @@ class _Trial:
         self.head.encoder.stack = lambda: []  # no block is called
 
     def run(self, choices: Iterable[_Layers]) -> dict[_Layers, OutputSimilarity]:
-        """Return the similarity of each choice's outputs to the full model's."""
+        """Return the similarity of each choice's outputs to the full model's.
+
+        Args:
+            choices: Layers in the order of their calls.
+        """
         compared_as = self.task.processor.compared_as
         measured = {layers: OutputSimilarity(compared_as) for layers in sorted(choices)}
         data, order = batches(self.task, self.features, batch_size=self.batch_size, inputs_only=True)
@@ -216,7 +237,7 @@ class _Trial:
         ]
 
 
-def _fixed_choices(trial: _Trial, keep: int) -> Iterator[tuple[str, list[int]]]:
+def _fixed_choices(trial: LayerTrial, keep: int) -> Iterator[tuple[str, list[int]]]:
     """Yield each fixed strategy that can keep so few layers, with its choice."""
     similarities = similarities_on(trial.task, trial.features, trial.batch_size)
     for strategy in FIXED_STRATEGIES:
@@ -225,7 +246,7 @@ def _fixed_choices(trial: _Trial, keep: int) -> Iterator[tuple[str, list[int]]]:
             yield strategy, kept_layers(len(trial.layers), keep, strategy, needed)
 
 
-def _eliminate(trial: _Trial, keep: int, beam: int) -> set[_Layers]:
+def _eliminate(trial: LayerTrial, keep: int, beam: int) -> set[_Layers]:
     """Return the choices that follow from the best ones with a layer more."""
     best = [tuple(range(len(trial.layers)))]
     while True:
