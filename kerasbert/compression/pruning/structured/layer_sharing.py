@@ -128,18 +128,19 @@ def _searched(task: Task, members: Sequence[Sequence[int]], data: Any, batch_siz
     All choices are tried where there are at most `EXHAUSTIVE`. Otherwise one group after the other is chosen, the others being whole.
     """
     trial = LayerTrial(task, trial_features(task, data, _ROWS), batch_size)
-    if prod(map(len, members)) <= EXHAUSTIVE:
-        return list(_closest(trial, members, [list(choice) for choice in product(*members)]))
     choice: list[int | None] = [None] * len(members)
+    if prod(map(len, members)) <= EXHAUSTIVE:
+        choice = _closest(trial, members, [list(each) for each in product(*members)])
     for group in reversed(range(len(members))):
-        trials = [[*choice[:group], layer, *choice[group + 1 :]] for layer in members[group]]
-        choice = list(_closest(trial, members, trials))
+        if choice[group] is None:
+            trials = [[*choice[:group], layer, *choice[group + 1 :]] for layer in members[group]]
+            choice = _closest(trial, members, trials)
     return [layer for layer in choice if layer is not None]
 
 
 def _closest(
-    trial: LayerTrial, members: Sequence[Sequence[int]], choices: Sequence[Sequence[int | None]]
-) -> Sequence[int | None]:
+    trial: LayerTrial, members: Sequence[Sequence[int]], choices: Sequence[list[int | None]]
+) -> list[int | None]:
     """The choice of one layer of each group, or None for all of them, that gives the closest outputs."""
     calls = {
         tuple(
