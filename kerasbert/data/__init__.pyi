@@ -9,3 +9,4 @@ from kerasbert.data.reading import read_batches as read_batches
 from kerasbert.data.squad import read_squad as read_squad
 from kerasbert.data.tables import read_table as read_table
 from kerasbert.data.unlabelled import with_unlabelled as with_unlabelled
+from kerasbert.data.text_stream import TextStream as TextStream

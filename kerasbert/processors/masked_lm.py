@@ -14,7 +14,7 @@ from kerasbert.processors.base import LARGEST, Inputs, Processor, RawResult, Raw
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
-from kerasbert.processors.masking import choose_tokens, corrupt_tokens
+from kerasbert.processors.masking import UNITS, choose_tokens, corrupt_tokens
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import WordPieces, readable, splits_words_itself, word_numbers, word_pieces
@@ -66,14 +66,17 @@ class MaskedWords(Processor):
         whole_words: Whether all tokens of a word are masked together. Words are those of the tokenizer: split at spaces and punctuation,
             each Chinese character by itself, Japanese by MeCab.
         top: Number of words that a prediction lists for a mask.
+        masking: What is masked together: `tokens` (the default), `words` (as `whole_words`), `n-grams` of up to three words (Lan et al.
+            2019), `spans` of words (Joshi et al. 2020), or `entities` of the data and the words beside them (Sun et al. 2019).
 
     Raises:
-        KerasBertError: When the share is not between 0 and 1, or `top` is below 1.
+        KerasBertError: When the share is not between 0 and 1, `top` is below 1, or `whole_words` contradicts `masking`.
     """
 
     share: float = setting(0.15, above=0, below=1)
     whole_words: bool = False
     top: int = setting(5, at_least=1, at_most=LARGEST)
+    masking: str | None = setting(None, choices=UNITS, omitted_if_none=True)
 
     name = "masked_lm"
     outputs = ("logits",)
@@ -85,6 +88,14 @@ class MaskedWords(Processor):
     not_tokenized = ("top",)
     reader = staticmethod(read_plain_texts)
     display = Display(("words", "text"), _lines, limit=lambda prediction, top_k: prediction)
+
+    def check(self) -> None:
+        self.expect(not self.whole_words or self.masking in (None, "words"), "masking", "as 'words' beside whole_words")
+
+    @property
+    def unit(self) -> str:
+        """What is masked together; one of `masking.UNITS`."""
+        return self.masking or ("words" if self.whole_words else "tokens")
 
     def examples(self, x: Any) -> list:
         texts = text_examples(x)
@@ -146,20 +157,21 @@ class MaskedWords(Processor):
         raise KerasBertError("expected texts alone for masked words, received labels with them; leave the labels out")
 
     def _words_of(self, encoded: Encoded, tokenizer: Tokenizer) -> list[np.ndarray] | None:
-        return word_numbers(encoded, tokenizer) if self.whole_words else None
+        return None if self.unit == "tokens" else word_numbers(encoded, tokenizer)
 
     def corrupt(
         self, inputs: Inputs, tokenizer: Tokenizer, random: np.random.Generator, alignment: Sequence[Any] = ()
     ) -> tuple[Inputs, np.ndarray]:
-        if self.whole_words and not len(alignment) and splits_words_itself(tokenizer):
+        if self.unit != "tokens" and not len(alignment) and splits_words_itself(tokenizer):
             raise KerasBertError(
-                "expected texts for whole_words with a Japanese tokenizer, received packed inputs, which do not show words; give the texts"
+                "expected texts for masks of words with a Japanese tokenizer, received packed inputs, which show no words; give the texts"
             )
         pieces, ids = word_pieces(tokenizer), inputs["input_ids"].copy()
-        labels = np.full_like(ids, IGNORED)
+        labels, owed = np.full_like(ids, IGNORED), 0.0
         for row, length in enumerate(inputs["attention_mask"].sum(axis=1)):
             numbers = alignment[row].words if len(alignment) else None
-            index, replacements = self.replaced(ids[row, :length], tokenizer.mask_id, pieces, random, numbers)
+            index, replacements = self.replaced(ids[row, :length], tokenizer.mask_id, pieces, random, numbers, owed)
+            owed += self.share * np.count_nonzero(~pieces.is_special(ids[row, :length])) - len(index)
             labels[row, index] = ids[row, index]
             ids[row, index] = replacements
         return {**inputs, "input_ids": ids}, labels
@@ -171,6 +183,7 @@ class MaskedWords(Processor):
         pieces: WordPieces,
         random: np.random.Generator,
         numbers: np.ndarray | None = None,
+        owed: float = 0.0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Choose the tokens of a row to predict, and what stands in their place.
 
@@ -180,12 +193,28 @@ class MaskedWords(Processor):
             pieces: The word pieces of the vocabulary.
             random: The random generator.
             numbers: The number of each token's word `(n,)`, by the tokenizer; None to tell words by the vocabulary.
+            owed: The tokens that the rows before it chose too few.
 
         Returns:
             Positions in the row, in their order, and the ids that take their place.
         """
-        index = choose_tokens(ids, pieces, self.share, self.whole_words, random, numbers)
-        return index, corrupt_tokens(ids[index], mask_id, pieces, random)
+        index, groups = choose_tokens(ids, pieces, self.share, self.unit, random, numbers, owed)
+        return index, self.replacements(ids[index], mask_id, pieces, random, groups)
+
+    def replacements(
+        self, ids: np.ndarray, mask_id: int, pieces: WordPieces, random: np.random.Generator, groups: np.ndarray
+    ) -> np.ndarray:
+        """Return the ids that take the place of chosen ones.
+
+        Args:
+            ids: The chosen ids `(n,)`.
+            mask_id: The id of the mask.
+            pieces: The word pieces of the vocabulary.
+            random: The random generator.
+            groups: The number of the word or span that each is in `(n,)`.
+        """
+        together = groups if self.unit == "spans" else None  # Joshi et al. 2020, section 3.1: a span has one draw
+        return corrupt_tokens(ids, mask_id, pieces, random, together)
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
         if not len(features.alignment):

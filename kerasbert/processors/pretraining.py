@@ -15,12 +15,43 @@ from kerasbert.processors.features import IGNORED, Features
 from kerasbert.processors.masked_lm import SCORING_SEED, MaskedPositions, MaskedWords
 from kerasbert.processors.masking import choose_tokens
 from kerasbert.processors.texts import text_examples, text_features
-from kerasbert.processors.word_pieces import readable, splits_words_itself, word_pieces
+from kerasbert.processors.word_pieces import WordPieces, readable, splits_words_itself, word_pieces
 from kerasbert.text import Tokenizer
 
 
 @dataclass(frozen=True)
-class PretrainingPairs(MaskedWords):
+class MaskedTexts(MaskedWords):
+    """Masked words of running text, for pretraining.
+
+    Attributes:
+        mask_all: Whether all chosen tokens become masks, as a generator of replacements reads them (Clark et al. 2020, section 2).
+    """
+
+    mask_all: bool = False
+
+    name = "pretraining"
+    outputs = ("prediction_logits",)
+
+    def replacements(
+        self, ids: np.ndarray, mask_id: int, pieces: WordPieces, random: np.random.Generator, groups: np.ndarray
+    ) -> np.ndarray:
+        if self.mask_all:
+            return np.full_like(ids, mask_id)
+        return super().replacements(ids, mask_id, pieces, random, groups)
+
+    def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
+        masks = features.alignment[row]
+        return self.raw_result_at(outputs[self.outputs[0]][masks.index], features, row)
+
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
+        raise KerasBertError(
+            "expected packed inputs to predict with the heads of pretraining, received texts; kb.MaskedLM (--task masked-lm) "
+            "fills masks and kb.NextSentencePredictor (--task next-sentence) judges pairs, from the same folder"
+        )
+
+
+@dataclass(frozen=True)
+class PretrainingPairs(MaskedTexts):
     """Masked words of pairs of sentences, and whether the second sentence belongs there (Devlin et al. 2018, section 3.1).
 
     Examples are pairs of texts; labels are those of the pairs, by name or number. A raw result is that of `MaskedWords`, and `pair`: the
@@ -32,8 +63,6 @@ class PretrainingPairs(MaskedWords):
 
     pair_output: str = "seq_relationship_logits"
 
-    name = "pretraining"
-    outputs = ("prediction_logits",)
     second_input = "pair"
     needs_labels = True
 
@@ -44,7 +73,7 @@ class PretrainingPairs(MaskedWords):
         return pairs
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        if self.whole_words and splits_words_itself(tokenizer):
+        if self.unit != "tokens" and splits_words_itself(tokenizer):
             raise KerasBertError("expected whole_words=False for pairs of Japanese texts, received True; leave it out")
         return text_features(examples, tokenizer, length)
 
@@ -59,15 +88,7 @@ class PretrainingPairs(MaskedWords):
         return {self.pair_output: SingleLabel(self.labels).numbers(y)}
 
     def raw_result(self, outputs: RawResult, features: Features, row: int) -> RawResult:
-        masks = features.alignment[row]
-        words = self.raw_result_at(outputs[self.outputs[0]][masks.index], features, row)
-        return {**words, "pair": outputs[self.pair_output][np.newaxis]}
-
-    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
-        raise KerasBertError(
-            "expected packed inputs to predict with the heads of pretraining, received texts; kb.MaskedLM (--task masked-lm) "
-            "fills masks and kb.NextSentencePredictor (--task next-sentence) judges pairs, from the same folder"
-        )
+        return {**super().raw_result(outputs, features, row), "pair": outputs[self.pair_output][np.newaxis]}
 
     def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         """Compute those of `MaskedWords`, and `pair accuracy`."""
@@ -118,7 +139,9 @@ class ReplacedTokens(MaskedWords):
         real = (inputs["attention_mask"] > 0) & ~pieces.is_special(ids)
         others = ids[real]
         for row in range(len(ids)):
-            index = choose_tokens(np.where(real[row], ids[row], tokenizer.pad_id), pieces, self.share, False, random)
+            index, _ = choose_tokens(
+                np.where(real[row], ids[row], tokenizer.pad_id), pieces, self.share, "tokens", random
+            )
             ids[row, index] = random.choice(others, len(index)) if len(index) else []
         labels = np.where(real, ids != inputs["input_ids"], IGNORED).astype(np.int32)
         return {**inputs, "input_ids": ids}, labels

@@ -31,6 +31,7 @@ class MaskedLM(PretrainingTask):
         share: Fraction of the tokens that are masked, special tokens not counted; at least one token of each text.
         whole_words: Whether all tokens of a word are masked together.
         top: Number of words that a prediction lists for each mask.
+        masking: What is masked together: `tokens` (the default), `words`, `n-grams`, `spans` or `entities`; see `MaskedWords`.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -54,10 +55,11 @@ class MaskedLM(PretrainingTask):
         share: float = 0.15,
         whole_words: bool = False,
         top: int = 5,
+        masking: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
-        self.share, self.whole_words, self.top = share, whole_words, top
+        self.share, self.whole_words, self.top, self.masking = share, whole_words, top, masking
         self.make_heads()
 
     def _raw_results_of(self, inputs: Inputs, features: Features, index: np.ndarray) -> list[RawResult]:
@@ -87,7 +89,8 @@ class MaskedLM(PretrainingTask):
 
     @property
     def processor(self) -> MaskedWords:
-        return MaskedWords(share=self.share, whole_words=self.whole_words, top=self.top)
+        return MaskedWords(None, self.share, self.whole_words, self.top, self.masking)
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "share": self.share, "whole_words": self.whole_words, "top": self.top}
+        masks = {"share": self.share, "whole_words": self.whole_words, "top": self.top}
+        return {**super().get_config(), **masks, **({"masking": self.masking} if self.masking else {})}

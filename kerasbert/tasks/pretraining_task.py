@@ -13,6 +13,7 @@ from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.heads.head import Head
 from kerasbert.layers.blocks.heads import masked_lm_head
 from kerasbert.processors import IGNORED
+from kerasbert.tasks.accumulation import accumulated_step
 from kerasbert.tasks.base import Task
 
 
@@ -38,6 +39,7 @@ class PretrainingObjective:
         loss: A function that makes the loss on the logits.
         metric: A function that makes the metric.
         at_masks: Whether its labels are the masked tokens. Its logits are `(n, ...)` where there are `positions`.
+        per_token: Whether it learns every token of a row.
     """
 
     head: str
@@ -47,6 +49,7 @@ class PretrainingObjective:
     loss: Callable[[], keras.losses.Loss] = _cross_entropy
     metric: Callable[[], keras.metrics.Metric] = _accuracy
     at_masks: bool = False
+    per_token: bool = False
 
 
 def _word_logits(
@@ -83,9 +86,12 @@ class PretrainingTask(Task):
 
     Attributes:
         objectives: What its heads learn, in the order in which they are made.
+        accumulate: The number of parts of a batch that are computed one after another, for one step of the optimizer. A batch then needs
+            the memory of a part.
     """
 
     objectives: tuple[PretrainingObjective, ...] = ()
+    accumulate: int = 1
 
     def make_heads(self) -> None:
         """Make the layers of the objectives, and all variables."""
@@ -122,17 +128,48 @@ class PretrainingTask(Task):
         return self._by_output(lambda objective: [objective.metric()])
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        return super().train_step(self.masked_only(data))
+        replicas = self.distribute_strategy.num_replicas_in_sync
+        if self.accumulate > 1:
+            return accumulated_step(self, data)
+        return super().train_step(self.masked_only(data, self.totals(data) if replicas > 1 else None))
 
     def test_step(self, data: Any) -> dict[str, Any]:
         return super().test_step(self.masked_only(data))
 
-    def masked_only(self, data: Any) -> Any:
+    def counts(self, data: Any) -> dict[str, tf.Tensor]:
+        """Count the labels of each head in a batch.
+
+        Args:
+            data: Inputs, labels and sample weights, where there are any.
+
+        Returns:
+            Float32 scalars by output.
+        """
+        inputs, labels, _ = keras.utils.unpack_x_y_sample_weight(data)
+        words = labels[self.output_name] if isinstance(labels, dict) else labels
+        masked = tf.reduce_sum(tf.cast(words != IGNORED, tf.float32))
+        tokens = tf.reduce_sum(tf.cast(inputs["attention_mask"], tf.float32))
+        rows = tf.cast(tf.shape(words)[0], tf.float32)
+        return {
+            each.output: masked if each.at_masks else tokens if each.per_token else rows for each in self.objectives
+        }
+
+    def totals(self, data: Any) -> dict[str, tf.Tensor]:
+        """Count the labels of each head in the batches of all replicas; see `counts`."""
+        context = tf.distribute.get_replica_context()
+        return {
+            name: count if context is None else context.all_reduce(tf.distribute.ReduceOp.SUM, count)
+            for name, count in self.counts(data).items()
+        }
+
+    def masked_only(self, data: Any, totals: dict[str, tf.Tensor] | None = None) -> Any:
         """Reduce a batch to its masked tokens, for the heads that learn these.
 
         Args:
             data: Inputs, labels and sample weights, where there are any. Labels of tokens are `(batch, length)`, `IGNORED` at all but the
                 masked ones.
+            totals: The labels of each head in all parts of the batch, of replicas and of accumulated steps. The parts then have
+                weights with which the mean of their losses is that of the whole batch. None for a batch without other parts.
 
         Returns:
             Inputs with `positions` of the masked tokens, and labels and weights `(n,)`; those of other heads as they are. Without labels,
@@ -146,7 +183,24 @@ class PretrainingTask(Task):
         positions = tf.where(words != IGNORED)
         masked = tf.gather_nd(words, positions)
         of_masked = None if weights is None else tf.gather(weights, positions[:, 0])
-        targets = self._by_output(lambda objective: masked if objective.at_masks else labels[objective.output])
+        others = labels if isinstance(labels, dict) else {}
+        targets = self._by_output(lambda objective: masked if objective.at_masks else others.get(objective.output))
         if weights is not None:
             weights = self._by_output(lambda objective: of_masked if objective.at_masks else weights)
+        if totals is not None:
+            weights = self._weights_of_part(data, totals, weights, tf.shape(masked)[0])
         return {**inputs, "positions": positions}, targets, weights
+
+    def _weights_of_part(self, data: Any, totals: dict[str, tf.Tensor], weights: Any, masked: tf.Tensor) -> Any:
+        """Return the sample weights of a part of a batch, for its share of all labels."""
+        parts = self.accumulate * self.distribute_strategy.num_replicas_in_sync
+        counts, rows = self.counts(data), tf.shape(next(iter(data[0].values())))[0]
+
+        def of_output(objective: PretrainingObjective) -> tf.Tensor:
+            share = parts * counts[objective.output] / tf.maximum(totals[objective.output], 1.0)
+            given = weights[objective.output] if isinstance(weights, dict) else weights
+            if given is not None:
+                return share * tf.cast(given, tf.float32)
+            return tf.fill([masked if objective.at_masks else rows], share)
+
+        return self._by_output(of_output)
