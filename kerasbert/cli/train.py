@@ -1,8 +1,5 @@
 """`kerasbert train`."""
 
-import contextlib
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +10,8 @@ from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
 from kerasbert.cli.outputs.results import Result
 from kerasbert.cli.runs.new_task import new_task
 from kerasbert.cli.runs.training_run import TrainingRun
+from kerasbert.cli.runs.worker_output import output_folder
 from kerasbert.errors import KerasBertError
-from kerasbert.files.cleanup import temporary_folder
 from kerasbert.training.config import TrainConfig
 
 ConfigFile = Annotated[
@@ -42,7 +39,7 @@ def train(
     training = TrainConfig(**{**(TrainConfig.read(config) if config else {}), **settings})
     for name in ("model", "train", "out"):
         training.require(name)
-    with _destination(training, resume) as out:
+    with output_folder(training.require("out"), training.distribute, resume) as out:
         return _train(training, out, resume, overwrite)
 
 
@@ -66,30 +63,3 @@ def _train(training: TrainConfig, out: Path, resume: bool, overwrite: bool) -> R
     )  # fmt: skip
     line = f"saved {out}" + (f": dev {format_metrics(result.dev)}" if result.dev else "")
     return Result({"out": out, "dev": result.dev, **record}, line)
-
-
-@contextlib.contextmanager
-def _destination(training: TrainConfig, resume: bool = False) -> Iterator[Path]:
-    """Provide the output folder of this process: --out, or a temporary folder for workers of a cluster that are not the chief.
-
-    The temporary folder gets a copy of the state of a resumed run.
-
-    Raises:
-        KerasBertError: When the worker cannot see the run that it resumes.
-    """
-    from kerasbert.files.model_folder import RUN_FOLDER
-    from kerasbert.training.preparation import is_chief
-
-    if training.distribute != "multi-worker" or is_chief():
-        yield Path(training.require("out"))
-        return
-    original = Path(training.require("out"), RUN_FOLDER)
-    if resume and not original.is_dir():
-        raise KerasBertError(
-            f"expected the interrupted training's folder {str(original)!r} on every worker, received none here; "
-            "put --out on a disk that all workers share"
-        )
-    with temporary_folder("worker") as folder:  # the folder holds a lock file
-        if resume:
-            shutil.copytree(original, folder / "model" / RUN_FOLDER, symlinks=True)
-        yield folder / "model"

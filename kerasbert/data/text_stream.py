@@ -18,7 +18,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
 from kerasbert.values import short_repr
 
-BLOCK_BYTES = 4 << 20  # of text that is tokenized at once
+BLOCK_BYTES = 2 << 20  # of text that is tokenized at once
 _OPEN_FILES = 8  # whose texts share a block
 _LONGEST = 100_000  # characters of a text; a longer line becomes several texts
 _BREAK = re.compile(r"\s")

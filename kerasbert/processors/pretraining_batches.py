@@ -2,9 +2,10 @@
 
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from kerasbert.processors.pretraining_rows import Rows, make_rows
 from kerasbert.text import Tokenizer
 
 DRAWS = "draws"  # the input with a uniform number for each token, for a generator's samples
+T = TypeVar("T")
 _BATCHES, _MASKS, _ROWS, _FILES = range(4)  # the random numbers of different things
 _KEPT = 256  # cursors of batches that were made; a state is saved a few batches after its batch was made
 
@@ -129,7 +131,7 @@ class PretrainingBatches:
         rest: Rows | None = None
         rest_masks: np.ndarray | None = None
         place = cursor
-        for at, rows, masks in self._blocks(cursor):
+        for at, rows, masks in _made_ahead(self._blocks(cursor)):
             if rest is None or rest_masks is None or not len(rest):
                 rest, rest_masks, place = rows, masks, at
             else:
@@ -237,3 +239,13 @@ class PretrainingBatches:
         if rows.pairs is not None:
             by_output[self.pair_output] = rows.pairs
         return Batch(corrupted, by_output)
+
+
+def _made_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield items of which the next one is made in a thread: tokenizing a block takes seconds, and the model works meanwhile."""
+    with ThreadPoolExecutor(1, "text") as thread:
+        coming = thread.submit(next, items)
+        while True:
+            item = coming.result()
+            coming = thread.submit(next, items)
+            yield item

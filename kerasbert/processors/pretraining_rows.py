@@ -9,7 +9,6 @@ from kerasbert.data.plain_text import split_sentences
 from kerasbert.data.text_stream import Document
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE
-from kerasbert.processors.word_pieces import splits_words_itself, word_pieces
 from kerasbert.text import Tokenizer
 
 PAIRINGS = ("next-sentence", "sentence-order")
@@ -78,19 +77,14 @@ def tokenize(
         tokenizer: The tokenizer.
         spans: `(start, end)` characters of the entities of each text: the tokens of an entity count as one word.
     """
-    encoded = tokenizer.encode(texts, max_length=WHOLE)
-    pieces, own_words = word_pieces(tokenizer), splits_words_itself(tokenizer)
-    segments = []
-    for row, sequence in enumerate(encoded.input_ids):
-        ids = np.array(sequence[1:-1], np.int32)
-        if own_words:
-            words = np.array([-1 if word is None else word for word in encoded.word_ids[row][1:-1]], np.int32)
-        else:
-            words = pieces.word_numbers(ids)[: len(ids)].astype(np.int32)
-        if len(spans) and len(spans[row]):
-            words = _merged(words, encoded.offsets[row][1:-1], spans[row])
-        segments.append(Segment(ids, words))
-    return segments
+    ids, words = tokenizer.token_words(texts)
+    if len(spans):
+        offsets = tokenizer.encode(texts, max_length=WHOLE).offsets
+        words = [
+            _merged(numbers, places[1:-1], of_text) if of_text else numbers
+            for numbers, places, of_text in zip(words, offsets, spans, strict=True)
+        ]
+    return [Segment(*parts) for parts in zip(ids, words, strict=True)]
 
 
 def _merged(words: np.ndarray, offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> np.ndarray:

@@ -1,6 +1,6 @@
 """ELECTRA's generator: a small masked language model that shares the embeddings of the model that learns from it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import tensorflow as tf
@@ -34,14 +34,15 @@ def generator_config(encoder: Encoder, share: float) -> ElectraConfig:
     heads = max(1, hidden // HEAD_SIZE)
     while hidden % heads:
         heads -= 1
-    fields = {name: getattr(config, name) for name in ElectraConfig.__dataclass_fields__ if hasattr(config, name)}
+    names = [each.name for each in fields(ElectraConfig)]
+    common = {name: getattr(config, name) for name in names if hasattr(config, name)}
     sizes = {
         "hidden_size": hidden,
         "num_attention_heads": heads,
         "intermediate_size": 4 * hidden,
         "embedding_size": int(encoder.embeddings.word.table.shape[-1]),
     }
-    return replace(ElectraConfig(), **{**fields, **sizes})
+    return replace(ElectraConfig(), **{**common, **sizes})
 
 
 class Generator(keras.layers.Layer):

@@ -1,5 +1,6 @@
 """Pretraining on running text with one objective or several."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,9 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.data.plain_text import OBJECTIVES as PAIR_LABELS, PlainText, pairs_from_text
 from kerasbert.data.text_stream import TextStream
 from kerasbert.encoders.base import Encoder
+from kerasbert.encoders.electra import ElectraEncoder
 from kerasbert.errors import KerasBertError
+from kerasbert.layers.traversal import named_variables
 from kerasbert.processors import IGNORED, Features
 from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.masked_lm import MaskedWords
@@ -23,6 +26,7 @@ from kerasbert.processors.pretraining_batches import DRAWS, PretrainingBatches
 from kerasbert.processors.pretraining_rows import PAIRINGS
 from kerasbert.tasks.generator import Generator, sample
 from kerasbert.tasks.inputs import is_packed
+from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.tasks.pretraining_objectives import (
     MASKED_LM,
     OBJECTIVES,
@@ -296,6 +300,28 @@ class Pretrainer(PretrainingTask):
             return (x if isinstance(x, PlainText) else [text for text in x if text.strip()]), None
         table = pairs_from_text(x, self.pairing.replace("-", "_"))
         return table.x, table.y
+
+    def save_generator(self, folder: str | os.PathLike) -> None:
+        """Save the generator as a masked language model, which transformers opens as `ElectraForMaskedLM`.
+
+        Args:
+            folder: The folder.
+
+        Raises:
+            KerasBertError: When the task has no generator, or the folder has other files.
+        """
+        if not self.has_generator:
+            raise KerasBertError(
+                "expected a task that learns replaced-tokens, received one without a generator; use save_pretrained"
+            )
+        generator = self._logits["prediction_logits"].args[0]
+        encoder = ElectraEncoder(generator.encoder.config, pooler=False)
+        model = MaskedLM(encoder, self._tokenizer, self.sequence_length)
+        for layer, source in ((model.encoder, generator.encoder), (model.masked_lm, generator.masked_lm)):
+            values = named_variables(source)
+            for path, variable in named_variables(layer).items():
+                variable.assign(tf.cast(values[path], variable.dtype))
+        model.save_pretrained(folder)
 
     def get_config(self) -> dict[str, Any]:
         settings = {

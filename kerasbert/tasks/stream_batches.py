@@ -38,5 +38,6 @@ def stream_dataset(batches: PretrainingBatches, first: int = 0, rows: int | None
     if batches.pairing is not None:
         labels[batches.pair_output] = tf.TensorSpec((None,), tf.int32)
     dataset = tf.data.Dataset.from_generator(generate, output_signature=(inputs, labels))
-    cardinality = tf.data.INFINITE_CARDINALITY if rows is None else tf.data.UNKNOWN_CARDINALITY
-    return prefetched(dataset.apply(tf.data.experimental.assert_cardinality(cardinality)))
+    if rows is None:
+        dataset = dataset.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
+    return prefetched(dataset)

@@ -18,6 +18,8 @@ from kerasbert.tasks.freezing import (
 )
 from kerasbert.training.config import TrainConfig as TrainConfig
 from kerasbert.training.distill_config import DistillConfig as DistillConfig
+from kerasbert.training.pretrain_config import PretrainConfig as PretrainConfig
+from kerasbert.training.pretraining import pretrain as pretrain
 from kerasbert.training.result import (
     TrainResult as TrainResult,
 )

@@ -34,8 +34,10 @@ def write_plots(folder: RunFolder, labels: Sequence[str] = (), confusion: np.nda
     epochs = [record for record in records if "learning_rate" not in record]
     written = []
     if epochs:
-        losses = [(record["step"], record["loss"]) for record in records]
-        written.append(_plot_curves(folder, "loss", {"loss": losses}))
+        curves = {"loss": [(record["step"], record["loss"]) for record in records]}
+        if dev := [(record["step"], record["val_loss"]) for record in epochs if "val_loss" in record]:
+            curves = {"training": curves["loss"], "dev": dev}
+        written.append(_plot_curves(folder, "loss", curves))
     scored = [record for record in epochs if "dev" in record]
     if scored:
         curves = {name: [(record["step"], record["dev"][name]) for record in scored] for name in scored[0]["dev"]}

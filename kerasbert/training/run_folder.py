@@ -40,6 +40,7 @@ class RunFolder:
     - `metrics.jsonl`: a line every 50 steps, and one per epoch with its dev metrics.
     - `plots/`: loss.png, metric.png, confusion.png.
     - `tensorboard/`: with `--tensorboard`.
+    - `tokenizer/`: that of a pretraining, until the run is finished.
     - `state.safetensors`: until the run is finished.
     - `stages/`: the models of earlier stages of a run in several stages, until it is finished.
 
@@ -63,6 +64,7 @@ class RunFolder:
         self.state, self.best = self.path / STATE_FILE, self.path / "best.safetensors"
         self.stages = self.path / STAGES_FOLDER
         self.plots, self.tensorboard = self.path / "plots", self.path / "tensorboard"
+        self.tokenizer = self.path / "tokenizer"
 
     @property
     def unfinished(self) -> bool:
@@ -100,6 +102,7 @@ class RunFolder:
         shutil.rmtree(self.stages, ignore_errors=True)
         for file in (self.state, self.best, self.config, self.command, self.metrics):
             file.unlink(missing_ok=True)
+        self._remove_tokenizer()
         for folder in (self.path, self.plots, self.tensorboard):
             for file in folder.rglob("*"):
                 if is_temporary(file.name) or file.parent == self.plots and file.name in _PLOTS or _EVENTS in file.name:
@@ -171,6 +174,11 @@ class RunFolder:
         shutil.rmtree(self.stages, ignore_errors=True)
         self.state.unlink(missing_ok=True)
         self.best.unlink(missing_ok=True)
+        self._remove_tokenizer()
+
+    def _remove_tokenizer(self) -> None:
+        if self.tokenizer.is_dir() and not self.tokenizer.is_symlink():
+            shutil.rmtree(self.tokenizer)
 
 
 def check_resumable(folder: RunFolder, options: TrainConfig | Mapping[str, Any]) -> None:

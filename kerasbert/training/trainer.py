@@ -129,6 +129,7 @@ class TrainerCallback(keras.callbacks.Callback):
         self.data = {
             name: "+".join(map(file_digest, table.files)) for name, table in tables.items() if table is not None
         }
+        self.stream: Any = train if hasattr(train, "cursor") else None  # its place is part of the state
         self.epoch = self.batch = 0  # position of the next batch
         self.records: list[dict[str, Any]] = []
         self.best: tuple[float, int] = (-math.inf, 0)
@@ -160,6 +161,8 @@ class TrainerCallback(keras.callbacks.Callback):
         self._sums = restore_state(folder.state, self.task, tensors)
         self.epoch, self.batch, self.seconds = position["epoch"], position["batch"], position["seconds"]
         self.records, self.best, self.stopped = position["records"], tuple(position["best"]), position["stopped"]
+        if self.stream is not None:
+            self.stream.begin_at(self.epoch * self.stream.steps + self.batch, position["place"])
         folder.rewind(position["step"])
         self.progress.note(f"resumed after step {position['step']:,}, in epoch {self.epoch + 1} of {self.epochs}")
 
@@ -170,6 +173,8 @@ class TrainerCallback(keras.callbacks.Callback):
             "epoch": self.epoch, "batch": self.batch, "step": self._step(), "seconds": self.seconds, "records": self.records,
             "best": self.best, "stopped": self.stopped, "data": self.data,
         }  # fmt: skip
+        if self.stream is not None:
+            position["place"] = self.stream.cursor(self.epoch * self.stream.steps + self.batch)
         self.folder.sync()
         save_state(self.folder.state, self.task, position)
         self._saved = time.monotonic()

@@ -148,33 +148,52 @@ class TrainingRun:
         Returns:
             The content of the file.
         """
-        import numpy as np
-        import tensorflow as tf
-        import tf_keras as keras
-
-        from kerasbert import __version__
-        from kerasbert.files.atomic import atomic_file
-        from kerasbert.files.model_folder import RECORD_FILE
-
-        record: dict[str, Any] = to_jsonable({
-            "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
-            "versions": {
-                "kerasbert": __version__, "tensorflow": tf.__version__, "tf_keras": keras.__version__, "numpy": np.__version__,
-                "python": sys.version.split()[0],
-            },
-            "data": {"train": data.describe(), "dev": dev and dev.describe()},
-            "settings": {**self.config.settings(), **settings},
+        record = write_record(
+            self.out,
+            {**self.config.settings(), **settings},
+            data={"train": data.describe(), "dev": dev and dev.describe()},
             **more,
-            "chance": None if self.chance is None else asdict(self.chance),
-            "epochs": result.epochs,
-            "kept_epoch": result.kept_epoch,
-            "seconds": result.seconds,
-            "examples_per_second": result.examples_per_second,
-        })  # fmt: skip
-        with atomic_file(self.out / RECORD_FILE) as partial:
-            partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            chance=None if self.chance is None else asdict(self.chance),
+            epochs=result.epochs,
+            kept_epoch=result.kept_epoch,
+            seconds=result.seconds,
+            examples_per_second=result.examples_per_second,
+        )
         self.folder.finish()
         return record
+
+
+def write_record(out: Path, settings: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """Write `training.json`, the record of a run, into a saved folder: the command, versions, settings and results.
+
+    Args:
+        out: The folder.
+        settings: The settings.
+        **more: Additional entries.
+
+    Returns:
+        The content of the file.
+    """
+    import numpy as np
+    import tensorflow as tf
+    import tf_keras as keras
+
+    from kerasbert import __version__
+    from kerasbert.files.atomic import atomic_file
+    from kerasbert.files.model_folder import RECORD_FILE
+
+    record: dict[str, Any] = to_jsonable({
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "versions": {
+            "kerasbert": __version__, "tensorflow": tf.__version__, "tf_keras": keras.__version__, "numpy": np.__version__,
+            "python": sys.version.split()[0],
+        },
+        "settings": settings,
+        **more,
+    })  # fmt: skip
+    with atomic_file(out / RECORD_FILE) as partial:
+        partial.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return record
 
 
 def command_options(**values: Any) -> dict[str, Any]:
