@@ -56,6 +56,10 @@ def _pretrain(config: PretrainConfig, out: Path, resume: bool, overwrite: bool) 
         note(
             f"learning rate {rate:g}: recommended for hidden size {task.config.hidden_size}{', continued' if continued else ''}"
         )
+    if task.has_generator and config.generator_size > 1:
+        note(
+            "note: the generator is wider than the model, which learns little from it; 0.25 to 0.5 of its width are usual"
+        )
     total = config.evaluations * config.steps_per_evaluation
     note(f"{describe_objectives(task)}; {total:,} steps of {config.batch_size} rows of {config.sequence_length} tokens")
     with progress(TRAINING) as bar:

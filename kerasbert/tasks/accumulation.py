@@ -1,4 +1,4 @@
-"""Gradient accumulation: the parts of a batch one after another, and one step of the optimizer."""
+"""Gradient accumulation: the parts of a batch one after another, on one device or several, and one step of the optimizer."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import tensorflow as tf
 import tf_keras as keras
 
 
-def accumulated_step(task: Any, data: Any) -> dict[str, Any]:
-    """Train on a batch in `task.accumulate` parts. Loss and gradients are those of the whole batch.
+def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
+    """Train on a batch in `task.accumulate` parts, on each of several devices. Loss and gradients are those of the whole batch.
 
     Args:
-        task: A compiled task with `accumulate`, `totals` and `masked_only`.
+        task: A compiled `PretrainingTask`.
         data: Inputs, labels and sample weights, where there are any.
 
     Returns:
@@ -19,31 +19,35 @@ def accumulated_step(task: Any, data: Any) -> dict[str, Any]:
     parts, totals, variables = task.accumulate, task.totals(data), task.trainable_variables
     rows = tf.shape(tf.nest.flatten(data)[0])[0]
 
-    def gradients_of(part: tf.Tensor) -> list[tf.Tensor | None]:
+    def results_of(part: tf.Tensor) -> tuple[list[tf.Tensor | None], list[tf.Tensor]]:
         first, last = part * rows // parts, (part + 1) * rows // parts
-        x, y, weights = keras.utils.unpack_x_y_sample_weight(
-            task.masked_only(tf.nest.map_structure(lambda each: each[first:last], data), totals)
-        )
+        share = tf.nest.map_structure(lambda each: each[first:last], data)
+        x, y, weights = keras.utils.unpack_x_y_sample_weight(task.masked_only(share))
         with tf.GradientTape() as tape:
-            outputs = task(x, training=True)
-            loss = task.compute_loss(x, y, outputs, weights)
-        task.compute_metrics(x, y, outputs, weights)
-        found = tape.gradient(loss / parts, variables)
-        return [None if each is None else tf.convert_to_tensor(each) for each in found]
+            y, outputs = task.targets(x, y, task(x, training=True))
+            losses = task.shares_of_losses(y, outputs, weights, task.counts(share), totals)
+            loss = task.combined(losses)
+        if not task.compiled_loss.built:
+            task.compiled_loss.build(outputs)
+        task.compiled_metrics.update_state(y, outputs, weights)
+        found = tape.gradient(loss, variables)
+        return [None if each is None else tf.convert_to_tensor(each) for each in found], losses
 
     # The first part is outside of the loop: it shows which variables have a gradient.
-    first = gradients_of(tf.constant(0))
+    first, losses = results_of(tf.constant(0))
     trained = [number for number, each in enumerate(first) if each is not None]
 
-    def add(part: tf.Tensor, sums: list[tf.Tensor]) -> tuple[tf.Tensor, list[tf.Tensor]]:
-        found = gradients_of(part)
-        return part + 1, [total + found[number] for total, number in zip(sums, trained, strict=True)]
+    def add(part: tf.Tensor, sums: list[tf.Tensor], losses: list[tf.Tensor]) -> tuple:
+        found, more = results_of(part)
+        gradients = [total + found[number] for total, number in zip(sums, trained, strict=True)]
+        return part + 1, gradients, [total + each for total, each in zip(losses, more, strict=True)]
 
-    _, sums = tf.while_loop(
-        lambda part, _: part < parts,
-        add,
-        (tf.constant(1), [first[number] for number in trained]),
-        parallel_iterations=1,
-    )
+    start = (tf.constant(1), [first[number] for number in trained], losses)
+    _, sums, losses = tf.while_loop(lambda part, *_: part < parts, add, start, parallel_iterations=1)
     task.optimizer.apply_gradients(zip(sums, [variables[number] for number in trained], strict=True))
+    replicas = task.distribute_strategy.num_replicas_in_sync
+    weight = next(iter(totals.values())) / replicas
+    task.update_losses(
+        [replicas * each for each in losses], weight
+    )  # the mean over the replicas is the sum of their shares
     return {metric.name: metric.result() for metric in task.metrics}

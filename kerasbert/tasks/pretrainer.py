@@ -196,12 +196,12 @@ class Pretrainer(PretrainingTask):
         return {**outputs, "prediction_logits": words, _CORRUPTED: ids}
 
     def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None) -> Any:
-        return super().compute_loss(x, *self._with_replaced(x, y, y_pred), sample_weight)
+        return super().compute_loss(x, *self.targets(x, y, y_pred), sample_weight)
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> Any:
-        return super().compute_metrics(x, *self._with_replaced(x, y, y_pred), sample_weight)
+        return super().compute_metrics(x, *self.targets(x, y, y_pred), sample_weight)
 
-    def _with_replaced(self, x: Any, y: Any, y_pred: Any) -> tuple[Any, Any]:
+    def targets(self, x: Any, y: Any, y_pred: Any) -> tuple[Any, Any]:
         """Return labels and outputs, with the labels of replaced tokens: a sample that equals the original is not replaced."""
         if not self.has_generator:
             return y, y_pred

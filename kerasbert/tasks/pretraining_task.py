@@ -13,7 +13,7 @@ from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.heads.head import Head
 from kerasbert.layers.blocks.heads import masked_lm_head
 from kerasbert.processors import IGNORED
-from kerasbert.tasks.accumulation import accumulated_step
+from kerasbert.tasks.accumulation import step_in_parts
 from kerasbert.tasks.base import Task
 
 
@@ -127,11 +127,76 @@ class PretrainingTask(Task):
     def default_metrics(self) -> Any:
         return self._by_output(lambda objective: [objective.metric()])
 
+    def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
+        self._losses_by_output = self._no_dependency(
+            self._by_name(self.default_loss() if loss is None else loss, keras.losses.get)
+        )
+        self._loss_weights = self._no_dependency(self._by_name(kwargs.get("loss_weights") or 1.0, float))
+        super().compile(optimizer, loss, metrics, **kwargs)
+
+    def _by_name(self, values: Any, read: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return a value of each output, from a dict of them or one for all."""
+        outputs = [objective.output for objective in self.objectives]
+        return {name: read(values[name] if isinstance(values, dict) else values) for name in outputs}
+
     def train_step(self, data: Any) -> dict[str, Any]:
-        replicas = self.distribute_strategy.num_replicas_in_sync
-        if self.accumulate > 1:
-            return accumulated_step(self, data)
-        return super().train_step(self.masked_only(data, self.totals(data) if replicas > 1 else None))
+        if self.accumulate == 1 and self.distribute_strategy.num_replicas_in_sync == 1:
+            return super().train_step(self.masked_only(data))
+        return step_in_parts(self, data)
+
+    def targets(self, x: Any, y: Any, y_pred: Any) -> tuple[Any, Any]:
+        """Return the labels and the outputs that losses compare.
+
+        Args:
+            x: Inputs, as `masked_only` returns them.
+            y: Labels.
+            y_pred: What the call returned.
+        """
+        return y, y_pred
+
+    def shares_of_losses(
+        self, y: Any, y_pred: Any, weights: Any, counts: dict[str, tf.Tensor], totals: dict[str, tf.Tensor]
+    ) -> list[tf.Tensor]:
+        """Compute what a part of a batch adds to the losses of the whole batch.
+
+        Args:
+            y: Labels of the part, as `masked_only` returns them.
+            y_pred: Its outputs.
+            weights: Its sample weights, or None.
+            counts: Its labels of each head; see `counts`.
+            totals: Those of all parts.
+
+        Returns:
+            A float32 scalar for each objective. The sum over all parts is its loss.
+        """
+        shares = []
+        for objective in self.objectives:
+            name = objective.output
+            labels, outputs, given = (each[name] if isinstance(each, dict) else each for each in (y, y_pred, weights))
+            losses = tf.cast(self._losses_by_output[name].call(labels, outputs), tf.float32)
+            if given is not None:
+                given = tf.cast(given, tf.float32)
+                losses *= given if losses.shape.rank == 1 else given[:, tf.newaxis]
+            share = counts[name] / tf.maximum(totals[name], 1.0)
+            shares.append(tf.math.multiply_no_nan(tf.reduce_mean(losses), share))  # the mean of no labels is NaN
+        return shares
+
+    def combined(self, losses: list[tf.Tensor]) -> tf.Tensor:
+        """Return the weighted sum of the losses of the objectives."""
+        weights = [self._loss_weights[objective.output] for objective in self.objectives]
+        return tf.add_n([weight * loss for weight, loss in zip(weights, losses, strict=True)])
+
+    def update_losses(self, losses: list[tf.Tensor], weight: tf.Tensor) -> None:
+        """Add the losses of a batch to the means that are reported, as Keras does for a batch without parts.
+
+        Args:
+            losses: The loss of each objective.
+            weight: The weight of the batch.
+        """
+        values = {f"{each.output}_loss": loss for each, loss in zip(self.objectives, losses, strict=True)}
+        values["loss"] = self.combined(losses)
+        for metric in self.compiled_loss.metrics:
+            metric.update_state(values[metric.name], sample_weight=weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
         return super().test_step(self.masked_only(data))
@@ -162,14 +227,12 @@ class PretrainingTask(Task):
             for name, count in self.counts(data).items()
         }
 
-    def masked_only(self, data: Any, totals: dict[str, tf.Tensor] | None = None) -> Any:
+    def masked_only(self, data: Any) -> Any:
         """Reduce a batch to its masked tokens, for the heads that learn these.
 
         Args:
             data: Inputs, labels and sample weights, where there are any. Labels of tokens are `(batch, length)`, `IGNORED` at all but the
                 masked ones.
-            totals: The labels of each head in all parts of the batch, of replicas and of accumulated steps. The parts then have
-                weights with which the mean of their losses is that of the whole batch. None for a batch without other parts.
 
         Returns:
             Inputs with `positions` of the masked tokens, and labels and weights `(n,)`; those of other heads as they are. Without labels,
@@ -187,20 +250,4 @@ class PretrainingTask(Task):
         targets = self._by_output(lambda objective: masked if objective.at_masks else others.get(objective.output))
         if weights is not None:
             weights = self._by_output(lambda objective: of_masked if objective.at_masks else weights)
-        if totals is not None:
-            weights = self._weights_of_part(data, totals, weights, tf.shape(masked)[0])
         return {**inputs, "positions": positions}, targets, weights
-
-    def _weights_of_part(self, data: Any, totals: dict[str, tf.Tensor], weights: Any, masked: tf.Tensor) -> Any:
-        """Return the sample weights of a part of a batch, for its share of all labels."""
-        parts = self.accumulate * self.distribute_strategy.num_replicas_in_sync
-        counts, rows = self.counts(data), tf.shape(next(iter(data[0].values())))[0]
-
-        def of_output(objective: PretrainingObjective) -> tf.Tensor:
-            share = parts * counts[objective.output] / tf.maximum(totals[objective.output], 1.0)
-            given = weights[objective.output] if isinstance(weights, dict) else weights
-            if given is not None:
-                return share * tf.cast(given, tf.float32)
-            return tf.fill([masked if objective.at_masks else rows], share)
-
-        return self._by_output(of_output)
