@@ -11,7 +11,6 @@ from kerasbert.cli.outputs.results import Result
 from kerasbert.cli.runs.new_task import new_task
 from kerasbert.cli.runs.training_run import TrainingRun
 from kerasbert.cli.runs.worker_output import output_folder
-from kerasbert.errors import KerasBertError
 from kerasbert.training.config import TrainConfig
 
 ConfigFile = Annotated[

@@ -10,11 +10,12 @@ import numpy as np
 from kerasbert.data.reading import read_plain_texts
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
+from kerasbert.masking_units import UNITS
 from kerasbert.processors.base import LARGEST, Inputs, Processor, RawResult, RawResults, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
 from kerasbert.processors.display import Display, Record
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
-from kerasbert.processors.masking import UNITS, choose_tokens, corrupt_tokens
+from kerasbert.processors.masking import choose_tokens, corrupt_tokens
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
 from kerasbert.processors.word_pieces import WordPieces, readable, splits_words_itself, word_numbers, word_pieces
@@ -94,7 +95,7 @@ class MaskedWords(Processor):
 
     @property
     def unit(self) -> str:
-        """What is masked together; one of `masking.UNITS`."""
+        """What is masked together; one of `masking_units.UNITS`."""
         return self.masking or ("words" if self.whole_words else "tokens")
 
     def examples(self, x: Any) -> list:

@@ -12,8 +12,6 @@ _TRIES = 20  # places for a span, before it is left out
 _SPAN_LENGTHS = (1 - SPAN_STOPS) ** np.arange(LONGEST_SPAN) * SPAN_STOPS
 _N_GRAM_LENGTHS = 1 / np.arange(1, LONGEST_N_GRAM + 1)
 _LENGTHS = {"n-grams": _N_GRAM_LENGTHS / _N_GRAM_LENGTHS.sum(), "spans": _SPAN_LENGTHS / _SPAN_LENGTHS.sum()}
-# What is masked together: a token; all tokens of a word; up to three words; a span of words; a word or an entity.
-UNITS = ("tokens", "words", "n-grams", "spans", "entities")
 
 
 def choose_tokens(
@@ -31,7 +29,7 @@ def choose_tokens(
         ids: Token ids `(n,)`.
         pieces: The word pieces of the vocabulary.
         share: Fraction of the tokens to choose, special ones not counted.
-        unit: What is masked together, one of `UNITS`.
+        unit: What is masked together, one of `masking_units.UNITS`.
         random: The random generator.
         numbers: The number of each token's word `(n,)`, by the tokenizer; None to tell words by the vocabulary.
         owed: For n-grams and spans: the tokens that other rows chose too few, negative for too many. Spans are drawn until there are enough

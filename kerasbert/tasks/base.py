@@ -342,6 +342,16 @@ class Task(InferenceModel, KerasTask):
         save_task(self, folder, dtype, shard_bytes)
 
     @classmethod
+    def pools_with(cls, settings: Mapping[str, Any], model_type: str) -> bool | None:
+        """Return whether a task with these settings reads the encoder's pooled vector; see `pools`.
+
+        Args:
+            settings: Arguments of the constructor.
+            model_type: The architecture.
+        """
+        return cls.pools
+
+    @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]:
         """Return the constructor arguments that a checkpoint of another library defines.
 

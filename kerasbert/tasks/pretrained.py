@@ -160,7 +160,7 @@ def from_folder(
         check_as_many_labels(labels, names, folder)
         tensors = move_rows(tensors, model_type, task_class.heads[0], label_order(labels, names, folder))
     policy = saved_policy(own, folder)
-    pools = task_class.pools if own_head == DEFAULT else None
+    pools = task_class.pools_with(settings, model_type) if own_head == DEFAULT else None
     pooler = _pools(config, tensors) if pools is None else pools
     files = folder if has_tokenizer(folder) or not is_adapter(folder) else base_folder(folder, base)
     tokenizer = task_class.read_tokenizer(files)

@@ -89,8 +89,8 @@ class Pretrainer(PretrainingTask):
         ```
     """
 
-    not_exported = "kb.MaskedLM (--task masked-lm) and kb.NextSentencePredictor (--task next-sentence) load its heads from the same folder"
     pools = None
+    not_exported = "kb.MaskedLM (--task masked-lm) and kb.NextSentencePredictor (--task next-sentence) load its heads from the same folder"
 
     def __init__(
         self,
@@ -212,6 +212,11 @@ class Pretrainer(PretrainingTask):
         replaced = tf.cast(corrupted != originals, tf.int32)
         labels[OBJECTIVES[REPLACED_TOKENS].output] = tf.where(x["attention_mask"] > 0, replaced, IGNORED)
         return labels, outputs
+
+    @classmethod
+    def pools_with(cls, settings: Mapping[str, Any], model_type: str) -> bool | None:
+        weights = objective_weights(settings.get("objectives"), model_type)
+        return True if any(name in weights for name in PAIRINGS) else None
 
     # -- data --------------------------------------------------------------------------------------------------------------------------
 

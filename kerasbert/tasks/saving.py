@@ -56,6 +56,9 @@ class SavedTask(Protocol):
     def has_tokenizer(self) -> bool: ...
 
     @classmethod
+    def pools_with(cls, settings: Mapping[str, Any], model_type: str) -> bool | None: ...
+
+    @classmethod
     def settings_of(cls, config: dict[str, Any], folder: Path) -> dict[str, Any]: ...
 
     @classmethod

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import REQUIRED, Options, same_setting, setting
-from kerasbert.processors.masking import UNITS
+from kerasbert.masking_units import UNITS
 from kerasbert.training.config import TrainConfig
 
 MODEL_FORMS = "a preset such as bert-tiny, a config.json, or a checkpoint to continue"
