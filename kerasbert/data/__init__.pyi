@@ -8,5 +8,5 @@ from kerasbert.data.plain_text import pairs_from_text as pairs_from_text, read_t
 from kerasbert.data.reading import read_batches as read_batches
 from kerasbert.data.squad import read_squad as read_squad
 from kerasbert.data.tables import read_table as read_table
-from kerasbert.data.unlabelled import with_unlabelled as with_unlabelled
 from kerasbert.data.text_stream import TextStream as TextStream
+from kerasbert.data.unlabelled import with_unlabelled as with_unlabelled
