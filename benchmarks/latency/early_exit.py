@@ -80,10 +80,11 @@ def _files(task, source: Path, chosen: float, lengths: list[int], folder: Path) 
     task.exit_threshold = None
     file = kb.export.convert(task, recipe, length=lengths)
     file.save(paths[ALL_EXITS])
+    metadata = file.require_metadata("to change its threshold")
     for threshold in sorted({*THRESHOLDS, chosen}):
         key = f"threshold {threshold:g}" + (" (chosen)" if threshold == chosen else "")
         paths[key] = folder / f"{threshold}.tflite"
-        paths[key].write_bytes(append(file.content, replace(file.metadata, exit_threshold=threshold)))
+        paths[key].write_bytes(append(file.content, replace(metadata, exit_threshold=threshold)))
     return paths
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import tensorflow as tf
 
 from kerasbert.arguments import argument
-from kerasbert.console.progress import Progress
 from kerasbert.encoders.base import complete_inputs
 from kerasbert.encoders.layer_groups import block_calls
 from kerasbert.errors import KerasBertError
@@ -169,7 +168,8 @@ class EarlyExitTask(Task):
             numbers.append(tf.boolean_mask(rows, done))
             layers.append(tf.fill(tf.shape(numbers[-1]), layer))
             if number < last:
-                x, bias, mask, rows = (tf.boolean_mask(each, ~done) for each in (x, bias, mask, rows))
+                left = tf.logical_not(done)
+                x, bias, mask, rows = (tf.boolean_mask(each, left) for each in (x, bias, mask, rows))
         order = tf.argsort(tf.concat(numbers, 0))
         return {
             self.output_name: tf.gather(tf.concat(answers, 0), order),
@@ -220,14 +220,13 @@ class EarlyExitTask(Task):
 
     # -- the threshold -----------------------------------------------------------------------------------------------------------------
 
-    def tune_exits(self, x: Any, y: Any = None, keep: float = 0.99, progress: Progress | None = None) -> ExitChoice:
+    def tune_exits(self, x: Any, y: Any = None, keep: float = 0.99) -> ExitChoice:
         """Set `exit_threshold` to the lowest one that keeps a share of the last exit's score.
 
         Args:
             x: Labelled examples that were not trained on, or a dataset.
             y: Labels; None takes those of the dataset.
             keep: The share of the last exit's main metric, above 0 and at most 1.
-            progress: Receives the progress.
 
         Returns:
             The threshold, the score of each exit, and how many layers a text takes.
