@@ -86,8 +86,8 @@ def _part_batches(task: Task, data: Any, parts: int, rows: int, batch_size: int)
     index = [int(i) for i in spread(len(features), min(parts * rows, len(features)))]
     for part in range(parts):
         chosen = index[part::parts]
-        columns = [None if column is None else _rows(column, chosen) for column in (x, y)]
-        yield list(labelled_batches(task, *columns, batch_size))
+        examples, labels = (None if column is None else _rows(column, chosen) for column in (x, y))
+        yield list(labelled_batches(task, examples, labels, batch_size))
 
 
 def _rows(column: Any, index: Sequence[int]) -> Any:
@@ -109,9 +109,10 @@ def _batch_product(task: Task, kernels: Sequence[tf.Variable]) -> Callable[..., 
             with tf.GradientTape(watch_accessed_variables=False) as inner:
                 inner.watch(kernels)
                 value = loss(targets, task(inputs, training=False))
-            slopes = inner.gradient(value, kernels, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+            slopes: Any = inner.gradient(value, kernels, unconnected_gradients=tf.UnconnectedGradients.ZERO)
             along = tf.add_n([tf.reduce_sum(slope * vector) for slope, vector in zip(slopes, vectors, strict=True)])
-        return outer.gradient(along, kernels, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        found: Any = outer.gradient(along, kernels, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return found
 
     return of_batch
 
@@ -170,4 +171,4 @@ def _largest_eigenvalues(
 
 
 def _signs(kernel: tf.Variable, draw: np.random.Generator) -> tf.Tensor:
-    return tf.constant(draw.choice((-1.0, 1.0), tuple(kernel.shape)).astype(np.float32))
+    return tf.constant(draw.choice((-1.0, 1.0), kernel.numpy().shape).astype(np.float32))

@@ -50,9 +50,10 @@ class KernelFakeQuant(WeightFakeQuant):
         grid = kernel_fake_quant(data, self.bits) if block is None else block_fake_quant(data, self.bits, block)
         return tf.cast(grid, values.dtype)
 
-    def block(self, inputs: int) -> int | None:
+    def block(self, inputs: int | None) -> int | None:
         """Return the number of inputs that share a scale in a kernel of 4 bits that blocks divide; None where all of a channel do."""
-        return self._block if self._block and self.bits == 4 and inputs % self._block == 0 else None
+        divides = self._block is not None and self.bits == 4 and inputs is not None and inputs % self._block == 0
+        return self._block if divides else None
 
     def scale(self, kernel: tf.Tensor) -> tf.Tensor:
         """Return the scale of each output channel, (out,)."""
