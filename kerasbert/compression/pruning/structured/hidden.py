@@ -12,6 +12,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     check_exactly_one,
     check_float,
     check_fraction,
+    check_without_exits,
     resized_task,
     weights_by_path,
 )
@@ -67,6 +68,7 @@ def prune_hidden(
     check_float(task)
     check_exactly_one(share=share, size=size)
     check_cuttable(task)
+    check_without_exits(task)
     if type(multiple) is not int or multiple < 1:
         raise KerasBertError(f"expected a hidden size in multiples of 1 or more, received {multiple!r}")
     kept = _check_size(size, task.config) if share is None else _remaining(share, task.config, multiple)

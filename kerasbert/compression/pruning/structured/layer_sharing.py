@@ -9,7 +9,7 @@ import numpy as np
 
 from kerasbert.compression.pruning.structured.albert_form import Weights, albert_form, check_albert_form
 from kerasbert.compression.pruning.structured.layer_search import EXHAUSTIVE, LayerTrial, trial_features
-from kerasbert.compression.pruning.structured.model_surgery import check_float
+from kerasbert.compression.pruning.structured.model_surgery import check_float, check_without_exits
 from kerasbert.encoders.layer_groups import block_calls, blocks_per_layer
 from kerasbert.encoders.pruned_sizes import BlockSizes, PrunedSizes, sizes_of
 from kerasbert.errors import KerasBertError
@@ -60,6 +60,7 @@ def share_layers(
     """
     check_float(task)
     check_albert_form(task)
+    check_without_exits(task)
     check_groups(task, groups)
     if weights is None:
         weights = DEFAULT_WEIGHTS if data is None or task.encoder.layer_mix is not None else "search"

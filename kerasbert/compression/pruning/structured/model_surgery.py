@@ -109,6 +109,18 @@ def check_float(task: Task) -> None:
         )
 
 
+def check_without_exits(task: Task) -> None:
+    """Check that a task has no exits before its last layer: what they read would change, and they would need new training.
+
+    Raises:
+        KerasBertError: When it has.
+    """
+    if getattr(task, "exits", None) is not None:
+        raise KerasBertError(
+            "expected a model without early exits, received one with them; cut first, train exits then"
+        )
+
+
 def check_fraction(share: float, what: str) -> None:
     """Check that a fraction is between 0 and 1, both excluded.
 

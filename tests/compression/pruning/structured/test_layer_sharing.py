@@ -114,7 +114,8 @@ def test_invalid_arguments_are_refused(plain, arguments, message):
         share_layers(plain, **arguments)
 
 
-def test_models_that_cannot_be_shared_are_refused(make, quantized):
+def test_models_that_cannot_be_shared_are_refused(make, tiny, quantized):
+    exits = tiny.classifier(exits=[1])
     for model, message in [
         (
             make.classifier("mobilebert"),
@@ -127,6 +128,7 @@ def test_models_that_cannot_be_shared_are_refused(make, quantized):
         ),
         (prune_heads(make.classifier(), heads={0: [0]}), "share layers before you prune heads or neurons"),
         (factorize(make.classifier(), rank=2), "share layers first, factorize then"),
+        (exits, "expected a model without early exits, received one with them; cut first, train exits then"),
         (quantized, "cut first, quantize then"),
     ]:
         with pytest.raises(KerasBertError, match=message):
