@@ -151,6 +151,9 @@ class Encoder(keras.layers.Layer):
             training: Whether dropout is applied.
             mixed: The hidden states that `layer_mix` reads.
             states: The hidden states and the attentions of the output.
+
+        Returns:
+            The output, with these states.
         """
         if self.final_norm is not None:
             x = self.final_norm(x, training=training)
@@ -166,6 +169,9 @@ class Encoder(keras.layers.Layer):
             bias: The attention bias (B, 1, 1, S).
             layers: Their numbers.
             training: Whether dropout is applied.
+
+        Returns:
+            The output of the last of them, (B, S, H).
         """
         size = blocks_per_layer(self.config)
         for block in itertools.islice(each_call(self), layers.start * size, layers.stop * size):
@@ -194,6 +200,9 @@ class Encoder(keras.layers.Layer):
 
         Args:
             attention_mask: 1 for tokens, 0 for padding; int32.
+
+        Returns:
+            The bias, float.
         """
         bias = attention_bias if integer_part(self.policy) is None else integer_attention_bias
         return bias(attention_mask)
