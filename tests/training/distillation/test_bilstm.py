@@ -4,6 +4,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 import kerasbert as kb
+from kerasbert.compression.pruning.structured import prune_feed_forward, prune_heads
 from kerasbert.encoders import BiLstmConfig, BiLstmEncoder
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.training.distillation import Distiller, HiddenStates, Logits, bilstm_student
@@ -123,6 +124,9 @@ def test_what_a_bilstm_lacks_is_refused(student, trained, tiny):
         kb.compression.quantize(student, "static_wi8_ai8", calibration=tiny.rows(8)[0], integer_only=True)
     with pytest.raises(kb.KerasBertError, match="a transformer for adapters, received a BiLSTM"):
         BiLstmEncoder(BiLstmConfig(**SIZES), adapters=4)
+    for cut in (prune_heads, prune_feed_forward):
+        with pytest.raises(kb.KerasBertError, match="a transformer to cut, received a bilstm"):
+            cut(student, share=0.5, data=tiny.rows(8))
     answers = kb.QuestionAnswerer(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=16)
     with pytest.raises(kb.KerasBertError, match="a head of bilstm, .*received 'qa_outputs'"):
         bilstm_student(answers)

@@ -12,6 +12,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     check_float,
     check_fraction,
     check_indices,
+    check_transformer,
     head_counts,
     keep_inputs,
     keep_outputs,
@@ -61,6 +62,7 @@ def prune_heads(
         ```
     """
     check_float(task)
+    check_transformer(task)
     check_exactly_one(share=share, heads=heads)
     if share is not None:
         kept_heads = _most_important_heads(task, share, data, per_layer, batch_size)

@@ -121,6 +121,16 @@ def check_without_exits(task: Task) -> None:
         )
 
 
+def check_transformer(task: Task) -> None:
+    """Check that an encoder has heads and feed-forward networks.
+
+    Raises:
+        KerasBertError: When it has none.
+    """
+    if not task.encoder.is_transformer:
+        raise KerasBertError(f"expected a transformer to cut, received a {task.config.model_type}; cut another model")
+
+
 def check_fraction(share: float, what: str) -> None:
     """Check that a fraction is between 0 and 1, both excluded.
 

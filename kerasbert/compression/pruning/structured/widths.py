@@ -10,6 +10,7 @@ from kerasbert.compression.pruning.structured.model_surgery import (
     check_exactly_one,
     check_float,
     check_fraction,
+    check_transformer,
     feed_forward_widths,
     feed_forwards,
     keep_inputs,
@@ -66,6 +67,7 @@ def prune_feed_forward(
         ```
     """
     check_float(task)
+    check_transformer(task)
     check_exactly_one(share=share, widths=widths)
     if type(multiple) is not int or multiple < 1:
         raise KerasBertError(f"expected widths in multiples of 1 or more, received {multiple!r}")
