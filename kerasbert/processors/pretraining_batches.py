@@ -65,6 +65,7 @@ class PretrainingBatches:
         draws: Whether inputs have numbers for a generator's samples.
         masks: The number of different masks of a row, as copies of BERT's data; the rows of each pass are then the same. None masks
             other tokens in each pass.
+        words_by: What finds words; see `Tokenizer.token_words`.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class PretrainingBatches:
         pair_output: str = "",
         draws: bool = False,
         masks: int | None = None,
+        words_by: str | None = None,
     ) -> None:
         if processor.unit == "entities" and not texts.has_spans:
             raise KerasBertError(
@@ -89,7 +91,7 @@ class PretrainingBatches:
             )
         self.texts, self.processor, self.tokenizer, self.length = texts, processor, tokenizer, length
         self.batch_size, self.seed, self.pairing, self.pair_output = batch_size, seed, pairing, pair_output
-        self.draws, self.masks, self.steps = draws, masks, steps
+        self.draws, self.masks, self.steps, self.words_by = draws, masks, steps, words_by
         self._cursors: dict[int, Cursor] = {0: Cursor()}
 
     def __len__(self) -> int:
@@ -183,7 +185,7 @@ class PretrainingBatches:
                 composed = 0 if self.masks else epoch
                 random = np.random.default_rng((self.seed, _ROWS, composed, number))
                 entities = self.processor.unit == "entities"
-                rows = make_rows(documents, self.tokenizer, self.length, self.pairing, random, entities)
+                rows = make_rows(documents, self.tokenizer, self.length, self.pairing, random, entities, self.words_by)
                 found += len(rows)
                 if not len(rows):
                     continue

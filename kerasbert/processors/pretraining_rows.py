@@ -9,6 +9,7 @@ from kerasbert.data.plain_text import split_sentences
 from kerasbert.data.text_stream import Document
 from kerasbert.errors import KerasBertError
 from kerasbert.processors.features import WHOLE
+from kerasbert.processors.word_pieces import token_words
 from kerasbert.text import Tokenizer
 
 PAIRINGS = ("next-sentence", "sentence-order")
@@ -68,7 +69,10 @@ class Segment:
 
 
 def tokenize(
-    texts: Sequence[str], tokenizer: Tokenizer, spans: Sequence[Sequence[tuple[int, int]]] = ()
+    texts: Sequence[str],
+    tokenizer: Tokenizer,
+    spans: Sequence[Sequence[tuple[int, int]]] = (),
+    words_by: str | None = None,
 ) -> list[Segment]:
     """Tokenize texts of a stream.
 
@@ -76,8 +80,9 @@ def tokenize(
         texts: The texts.
         tokenizer: The tokenizer.
         spans: `(start, end)` characters of the entities of each text: the tokens of an entity count as one word.
+        words_by: What finds words; see `Tokenizer.token_words`.
     """
-    ids, words = tokenizer.token_words(texts)
+    ids, words = token_words(texts, tokenizer, words_by)
     if len(spans):
         offsets = tokenizer.encode(texts, max_length=WHOLE).offsets
         words = [
@@ -104,6 +109,7 @@ def make_rows(
     pairing: str | None,
     random: np.random.Generator,
     entities: bool = False,
+    words_by: str | None = None,
 ) -> Rows:
     """Tokenize and pack documents.
 
@@ -115,6 +121,7 @@ def make_rows(
             rows of two segments.
         random: The random generator.
         entities: Whether the tokens of an entity count as one word.
+        words_by: What finds words; see `Tokenizer.token_words`.
 
     Raises:
         KerasBertError: When `next-sentence` has a single document.
@@ -122,11 +129,11 @@ def make_rows(
     if pairing is None:
         texts = [text for document in documents for text in document.texts]
         spans = [each for document in documents for each in document.spans] if entities else ()
-        segments = iter(tokenize(texts, tokenizer, spans))
+        segments = iter(tokenize(texts, tokenizer, spans, words_by))
         joined = [_joined([next(segments) for _ in document.texts]) for document in documents]
         return _full_rows(joined, tokenizer, length)
     sentences = [[part for text in document.texts for part in split_sentences(text)] for document in documents]
-    segments = iter(tokenize([part for document in sentences for part in document], tokenizer))
+    segments = iter(tokenize([part for document in sentences for part in document], tokenizer, (), words_by))
     parts = [[each for each in (next(segments) for _ in document) if len(each)] for document in sentences]
     return _pair_rows([document for document in parts if document], tokenizer, length, pairing, random)
 

@@ -76,6 +76,8 @@ class Pretrainer(PretrainingTask):
         masks: The number of different masks of a row of a stream (static masking, 10 for BERT). None masks other tokens in every pass.
         generator_size: The width of the generator as a fraction of the encoder's.
         accumulate: The number of parts of a batch that are computed one after another.
+        words_by: What finds the words of a stream: None for the tokenizer, `jieba` for Chinese, `spaces` for texts with a space between
+            words; see `Tokenizer.token_words`.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -104,6 +106,7 @@ class Pretrainer(PretrainingTask):
         masks: int | None = None,
         generator_size: float = 0.25,
         accumulate: int = 1,
+        words_by: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
@@ -116,7 +119,7 @@ class Pretrainer(PretrainingTask):
             raise KerasBertError(
                 f"expected generator_size above 0, received {generator_size}; 0.25 is that of the paper"
             )
-        self.generator_size = generator_size
+        self.generator_size, self.words_by = generator_size, words_by
         self._weights = self._no_dependency(weights)
         self.pairing = next((name for name in PAIRINGS if name in weights), None)
         self._objectives = self._no_dependency(tuple(self._objective(name) for name in weights))
@@ -237,7 +240,7 @@ class Pretrainer(PretrainingTask):
         output = "" if self.pairing is None else OBJECTIVES[self.pairing].output
         return PretrainingBatches(
             texts, self.processor, self.tokenizer, self.sequence_length, batch_size, seed, steps=steps, pairing=self.pairing,
-            pair_output=output, draws=self.has_generator, masks=self.masks,
+            pair_output=output, draws=self.has_generator, masks=self.masks, words_by=self.words_by,
         )  # fmt: skip
 
     def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -331,7 +334,7 @@ class Pretrainer(PretrainingTask):
     def get_config(self) -> dict[str, Any]:
         settings = {
             "share": self.share, "whole_words": self.whole_words, "objectives": self.objective_weights, "masking": self.masking,
-            "masks": self.masks, "generator_size": self.generator_size, "accumulate": self.accumulate,
+            "masks": self.masks, "generator_size": self.generator_size, "accumulate": self.accumulate, "words_by": self.words_by,
         }  # fmt: skip
         return {**super().get_config(), **settings}
 

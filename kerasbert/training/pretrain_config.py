@@ -63,6 +63,12 @@ class PretrainConfig(Options):
     masking: str = setting(
         "tokens", "What is masked together: tokens, words, n-grams, spans or entities.", "NAME", choices=UNITS
     )
+    words_by: str | None = setting(
+        None,
+        "What finds words: jieba for Chinese, or spaces. Default: the tokenizer.",
+        "NAME",
+        choices=("jieba", "spaces"),
+    )
     mask_share: float = setting(0.15, "Fraction of the tokens that are masked.", "FRACTION", above=0, below=1)
     masks: int | None = setting(
         None, "Number of different masks of a row (static masking). Default: other masks in every pass.", at_least=1

@@ -130,6 +130,7 @@ def _settings(config: PretrainConfig) -> dict[str, Any]:
         "masks": config.masks,
         "generator_size": config.generator_size,
         "accumulate": config.accumulate,
+        "words_by": config.words_by,
     }
 
 
@@ -197,6 +198,16 @@ def pretrain(
 
     Raises:
         KerasBertError: When a file cannot be used, or the loss is not finite.
+
+    Example:
+        ```python
+        from kerasbert.training import PretrainConfig, pretrain
+        texts = kb.data.TextStream("texts.txt")
+        config = PretrainConfig(model="small-en", text="texts.txt", out="runs/api-pretrained", steps=4, evaluate_every=2, batch_size=4)
+        pretrainer = kb.Pretrainer.from_pretrained("small-en", sequence_length=32, objectives=["masked-lm"])
+        result = pretrain(pretrainer, texts, None, config, learning_rate=1e-4)
+        result.epochs[-1]["loss"], result.examples_per_second
+        ```
     """
     run = config.train_config(learning_rate)
     steps = config.steps_per_evaluation
