@@ -10,8 +10,8 @@ from benchmarks.code.import_graph import FACADES, import_cycles, imported_module
 ROOT = Path(__file__).parents[1]
 # Small modules, then packages, from the bottom up: each may import from those before it in this list.
 MODULES = (
-    "errors", "suggestions", "model_names", "memory", "facades", "children", "ids", "capture", "optional", "sharing", "values", "masking_units",
-    "arguments",
+    "errors", "suggestions", "model_names", "memory", "facades", "children", "ids", "capture", "optional", "sharing", "values",
+    "masking_units", "arguments",
 )  # fmt: skip
 PACKAGES = (
     "console", "files", "layers", "encoders", "optimizers", "text", "data", "heads", "processors", "checkpoints", "losses", "tasks",

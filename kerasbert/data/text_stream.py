@@ -89,6 +89,9 @@ class TextStream:
     def texts(self) -> Iterator[str]:
         """Yield the texts of all files in their order.
 
+        Yields:
+            The texts.
+
         Raises:
             KerasBertError: When a file cannot be read, or is no text.
         """
@@ -97,12 +100,15 @@ class TextStream:
                 if text:
                     yield text
 
-    def blocks(self, seed: int, skip: int = 0) -> Iterator[list[Document]]:
+    def blocks(self, seed: int | Sequence[int], skip: int = 0) -> Iterator[list[Document]]:
         """Yield the documents of all files once, in blocks.
 
         Args:
             seed: The seed of the order of the files.
             skip: The number of blocks to read without returning them.
+
+        Yields:
+            The documents of a block.
 
         Raises:
             KerasBertError: When a file cannot be read, or is no text; when no file has a text.
@@ -213,17 +219,17 @@ def _read_spans(row: dict[str, Any], where: str) -> list[tuple[int, int]]:
         raise KerasBertError(f"{where}: expected entities as a list, received {short_repr(entities)}; correct it")
     shift, spans = len(text) - len(text.lstrip()), []
     for entity in entities:
-        ends = (entity.get("start"), entity.get("end")) if isinstance(entity, dict) else (None, None)
-        if any(type(end) is not int for end in ends) or not 0 <= ends[0] < ends[1] <= len(text):
+        start, end = (entity.get("start"), entity.get("end")) if isinstance(entity, dict) else (None, None)
+        if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
             raise KerasBertError(
                 f"{where}: expected an entity with start and end inside its text of {len(text)} characters, received "
                 f"{short_repr(entity)}; make the spans from this corpus"
             )
         names = [entity[name] for name in ("text", "word") if isinstance(entity.get(name), str)]
-        if names and names[0] != text[slice(*ends)]:
+        if names and names[0] != text[start:end]:
             raise KerasBertError(
-                f"{where}: expected the entity {short_repr(names[0])} at {ends[0]} to {ends[1]}, received "
-                f"{short_repr(text[slice(*ends)])} there; make the spans from this corpus"
+                f"{where}: expected the entity {short_repr(names[0])} at {start} to {end}, received "
+                f"{short_repr(text[start:end])} there; make the spans from this corpus"
             )
-        spans.append((ends[0] - shift, ends[1] - shift))
+        spans.append((start - shift, end - shift))
     return sorted(spans)

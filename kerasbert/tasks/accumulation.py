@@ -39,7 +39,7 @@ def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
 
     def add(part: tf.Tensor, sums: list[tf.Tensor], losses: list[tf.Tensor]) -> tuple:
         found, more = results_of(part)
-        gradients = [total + found[number] for total, number in zip(sums, trained, strict=True)]
+        gradients = [tf.add(total, found[number]) for total, number in zip(sums, trained, strict=True)]
         return part + 1, gradients, [total + each for total, each in zip(losses, more, strict=True)]
 
     start = (tf.constant(1), [first[number] for number in trained], losses)

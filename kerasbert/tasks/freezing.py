@@ -111,7 +111,7 @@ def _checked(task: Any) -> Task:
 
 def _layers(task: Task, part: str) -> list[keras.layers.Layer]:
     exits = getattr(task, "exits", None)
-    if part == "exits":
+    if part == "exits" and exits is not None:
         return [exits]
     if part == "head":
         return [layer for layer in task.layers if layer is not task.encoder and layer is not exits]

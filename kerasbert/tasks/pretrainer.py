@@ -101,7 +101,7 @@ class Pretrainer(PretrainingTask):
         sequence_length: int | None = None,
         share: float = 0.15,
         whole_words: bool = False,
-        objectives: Mapping[str, float] | Sequence[str] | None = None,
+        objectives: Mapping[str, Any] | Sequence[str] | None = None,
         masking: str | None = None,
         masks: int | None = None,
         generator_size: float = 0.25,
@@ -123,7 +123,7 @@ class Pretrainer(PretrainingTask):
         self._weights = self._no_dependency(weights)
         self.pairing = next((name for name in PAIRINGS if name in weights), None)
         self._objectives = self._no_dependency(tuple(self._objective(name) for name in weights))
-        self.architecture, self.heads = self._hub_names()
+        self.architecture, self.heads = self._hub_names()  # pyright: ignore[reportAttributeAccessIssue] (of this task)
         self.make_heads()
 
     def _objective(self, name: str) -> PretrainingObjective:
@@ -205,7 +205,16 @@ class Pretrainer(PretrainingTask):
         return super().compute_metrics(x, *self.targets(x, y, y_pred), sample_weight)
 
     def targets(self, x: Any, y: Any, y_pred: Any) -> tuple[Any, Any]:
-        """Return labels and outputs, with the labels of replaced tokens: a sample that equals the original is not replaced."""
+        """Return labels and outputs, with the labels of replaced tokens: a sample that equals the original is not replaced.
+
+        Args:
+            x: Inputs, as `masked_only` returns them.
+            y: Labels.
+            y_pred: What the call returned.
+
+        Returns:
+            The labels and the outputs that losses compare, by output.
+        """
         if not self.has_generator:
             return y, y_pred
         outputs, labels = dict(y_pred), dict(y)

@@ -72,7 +72,7 @@ PUBLISHED = {
 }
 
 
-def objective_weights(given: Mapping[str, float] | Sequence[str] | None, model_type: str) -> dict[str, float]:
+def objective_weights(given: Mapping[str, Any] | Sequence[str] | None, model_type: str) -> dict[str, float]:
     """Return the weight of each objective, those of the paper by default.
 
     Args:

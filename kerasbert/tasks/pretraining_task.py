@@ -151,6 +151,9 @@ class PretrainingTask(Task):
             x: Inputs, as `masked_only` returns them.
             y: Labels.
             y_pred: What the call returned.
+
+        Returns:
+            Both.
         """
         return y, y_pred
 
@@ -195,7 +198,8 @@ class PretrainingTask(Task):
         """
         values = {f"{each.output}_loss": loss for each, loss in zip(self.objectives, losses, strict=True)}
         values["loss"] = self.combined(losses)
-        for metric in self.compiled_loss.metrics:
+        compiled: Any = self.compiled_loss
+        for metric in compiled.metrics:
             metric.update_state(values[metric.name], sample_weight=weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
@@ -210,7 +214,8 @@ class PretrainingTask(Task):
         Returns:
             Float32 scalars by output.
         """
-        inputs, labels, _ = keras.utils.unpack_x_y_sample_weight(data)
+        inputs, given, _ = keras.utils.unpack_x_y_sample_weight(data)
+        labels: Any = given
         words = labels[self.output_name] if isinstance(labels, dict) else labels
         masked = tf.reduce_sum(tf.cast(words != IGNORED, tf.float32))
         tokens = tf.reduce_sum(tf.cast(inputs["attention_mask"], tf.float32))

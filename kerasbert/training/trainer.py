@@ -21,6 +21,7 @@ from kerasbert.training.state import add_metric_sums, file_digest, read_state, r
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.processors.labelled_outputs import LabelledOutputs
+    from kerasbert.processors.pretraining_batches import PretrainingBatches
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import StudentTraining
 
@@ -32,7 +33,7 @@ TRAINING, SCORING = "training", "scoring dev"  # stages of a run
 
 def train(
     task: "Task | StudentTraining",
-    data: "Dataset",
+    data: "Dataset | PretrainingBatches",
     dev: "Dataset | None",
     config: TrainConfig,
     folder: RunFolder | None = None,
@@ -41,7 +42,7 @@ def train(
     keep_state: bool = False,
     callbacks: Sequence[keras.callbacks.Callback] = (),
     progress: Progress | None = None,
-    validation: "Dataset | None" = None,
+    validation: "Dataset | PretrainingBatches | None" = None,
 ) -> TrainResult:
     """Train a compiled task in place, and save it after every epoch that improves the dev score.
 
@@ -114,7 +115,7 @@ class TrainerCallback(keras.callbacks.Callback):
     def __init__(
         self,
         task: "Task | StudentTraining",
-        train: "Dataset",
+        train: "Dataset | PretrainingBatches",
         dev: "Dataset | None",
         config: TrainConfig,
         folder: RunFolder | None,

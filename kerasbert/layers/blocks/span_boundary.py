@@ -1,5 +1,7 @@
 """The head of the span boundary objective."""
 
+from typing import Any
+
 import tensorflow as tf
 import tf_keras as keras
 
@@ -26,7 +28,8 @@ class SpanBoundaryHead(keras.layers.Layer):
     def __init__(self, config: EncoderConfig, policy: QuantizationPolicy | None, width: int):
         super().__init__(name="span_boundary")
         make = LayerFactory(config, policy, "span_boundary")
-        self.places = keras.layers.Embedding(PLACES, PLACE_WIDTH, truncated_normal(config))
+        initializer: Any = truncated_normal(config)  # Keras' annotation has names only
+        self.places = keras.layers.Embedding(PLACES, PLACE_WIDTH, initializer)
         self.quantizers = [make.quantizer(f"input.{number}") for number in range(2)]
         self.transforms = [
             make.dense(f"transform.{number}", width, each, activation=gelu)
@@ -62,6 +65,6 @@ def span_ends(positions: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """
     row, token = positions[:, 0], positions[:, 1]
     goes_on = (row[1:] == row[:-1]) & (token[1:] == token[:-1] + 1)
-    number = tf.cumsum(tf.cast(tf.concat([row[:1] < 0, ~goes_on], axis=0), tf.int32))
+    number = tf.cumsum(tf.cast(tf.concat([row[:1] < 0, tf.logical_not(goes_on)], axis=0), tf.int32))
     first, last = tf.math.segment_min(token, number), tf.math.segment_max(token, number)
     return tf.gather(first, number), tf.gather(last, number)
