@@ -38,8 +38,9 @@ def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
     trained = [number for number, each in enumerate(first) if each is not None]
 
     def add(part: tf.Tensor, sums: list[tf.Tensor], losses: list[tf.Tensor]) -> tuple:
+        found: list[Any]
         found, more = results_of(part)
-        gradients = [tf.add(total, found[number]) for total, number in zip(sums, trained, strict=True)]
+        gradients = [total + found[number] for total, number in zip(sums, trained, strict=True)]
         return part + 1, gradients, [total + each for total, each in zip(losses, more, strict=True)]
 
     start = (tf.constant(1), [first[number] for number in trained], losses)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from kerasbert.cli.process.progress import note, progress
 from kerasbert.cli.runs.training_run import TrainingRun
-from kerasbert.data.dataset import Dataset
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_json_object
 from kerasbert.training.config import TrainConfig
 from kerasbert.training.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from kerasbert.data.dataset import Dataset
     from kerasbert.tasks.base import Task
     from kerasbert.training.distillation import StudentTraining
 
@@ -37,12 +37,12 @@ class Stage:
 
     name: str
     make: "Callable[[], StudentTraining]"
-    rows: Callable[[Dataset], Dataset]
+    rows: "Callable[[Dataset], Dataset]"
     epochs: int
     rate: float | None
 
 
-def run_stages(stages: Sequence[Stage], run: TrainingRun, student: "Task", data: Dataset) -> list[dict[str, Any]]:
+def run_stages(stages: Sequence[Stage], run: TrainingRun, student: "Task", data: "Dataset") -> list[dict[str, Any]]:
     """Train a student in stages, before the run itself trains it.
 
     A stage begins with random states that depend on the seed and its number alone. A resumed command therefore reaches the numbers of an
@@ -75,7 +75,7 @@ def run_stages(stages: Sequence[Stage], run: TrainingRun, student: "Task", data:
     return records
 
 
-def _train(stage: Stage, folder: RunFolder, config: TrainConfig, student: "Task", data: Dataset) -> dict[str, Any]:
+def _train(stage: Stage, folder: RunFolder, config: TrainConfig, student: "Task", data: "Dataset") -> dict[str, Any]:
     """Train one stage, or go on with it, and keep the weights."""
     from kerasbert.training.checked_tensors import write_checked
     from kerasbert.training.preparation import prepare

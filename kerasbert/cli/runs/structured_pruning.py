@@ -172,7 +172,8 @@ def _prune(
         if config.feed_forward is not None:
             task = structured.prune_feed_forward(task, config.feed_forward, data=data, batch_size=batch_size)
         if config.hidden is not None:
-            task = structured.prune_hidden(task, **config.hidden_size, data=data, batch_size=batch_size)
+            size: Any = config.hidden_size
+            task = structured.prune_hidden(task, **size, data=data, batch_size=batch_size)
         if config.vocabulary is not None:
             task = structured.trim_vocabulary(task, tables[config.vocabulary], characters=config.characters)
         if config.dimensions is not None:
