@@ -94,6 +94,7 @@ MEASUREMENTS = (
     Measurement("training.finetuning", "{checkpoint} --data {data} --peer-python {peer_python}"),
     Measurement("training.sentence_pairs", "{checkpoint} --data {data}"),
     Measurement("training.japanese_headlines", "--headlines {headlines} --vocabulary {japanese_vocabulary}"),
+    Measurement("training.pretraining_masks", "--text english={corpus}"),
     Measurement("training.japanese_pretraining", "--articles {articles} --work japanese"),
     Measurement("training.quantized_steps", "{task_folder} --train {train}"),
     Measurement("accuracy.classification", "{task_folder} {int8_folder} --dev {dev}"),
@@ -168,6 +169,7 @@ HELPERS = {
 
 INPUTS = {
     "checkpoint": "a Hugging Face folder with a BERT",
+    "corpus": "running English text, a line each, with blank lines between documents",
     "train": "labelled texts with labels 0 and 1, such as SST-2's train.tsv",
     "dev": "labelled rows of the same kind to measure on",
     "sts_test": "STS-B's labelled test part",

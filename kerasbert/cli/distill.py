@@ -7,7 +7,6 @@ from kerasbert.cli.arguments import options
 from kerasbert.cli.arguments.option_groups import OptionGroup, with_options
 from kerasbert.cli.outputs.results import Result
 from kerasbert.cli.runs.distill_methods import make_distillation
-from kerasbert.cli.runs.distillation_data import add_rows, read_unlabelled
 from kerasbert.cli.runs.stages import run_stages
 from kerasbert.cli.runs.training_run import TrainingRun, command_options, score
 from kerasbert.errors import KerasBertError
@@ -41,6 +40,8 @@ def distill(
 
     Example: kerasbert distill --teacher runs/large --layers 4 --train train.tsv --dev dev.tsv --out runs/small
     """
+    from kerasbert.cli.runs.distillation_data import add_rows
+
     run, data, dev, further = _prepare(config, training, resume, overwrite)
     made = make_distillation(config, run.config, data)
     from kerasbert.cli.inputs.training_data import label_dev_with_vectors
@@ -76,6 +77,7 @@ def _prepare(
     from kerasbert.cli.inputs.data_files import read_train_and_dev
     from kerasbert.cli.inputs.training_data import load_processor
     from kerasbert.cli.outputs.destinations import check_cache_folder, check_out_folder
+    from kerasbert.cli.runs.distillation_data import read_unlabelled
     from kerasbert.data.file_options import FileOptions
     from kerasbert.data.plain_text import open_text
     from kerasbert.processors import make_processor
