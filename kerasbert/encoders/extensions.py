@@ -38,6 +38,7 @@ def added_variables(encoder: keras.layers.Layer) -> dict[str, list[str]]:
     """Return the paths of the variables that no Hugging Face checkpoint has, by the option that added them."""
     paths = {id(variable): path for path, variable in encoder.variables_by_path().items()}
     layers = {option: sublayers(encoder, kind) for option, kind in _LAYERS.items() if option in encoder.options}
-    layers["ranks"] = first_factors(encoder)
+    if factors := first_factors(encoder):
+        layers["ranks"] = factors
     added = {option: [id(variable) for layer in each for variable in layer.weights] for option, each in layers.items()}
     return {option: [paths[key] for key in keys if key in paths] for option, keys in added.items()}

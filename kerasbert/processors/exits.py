@@ -101,7 +101,7 @@ def check_threshold(value: Any) -> float | None:
     """
     if value is not None and not is_number(value, 0, 1):
         raise KerasBertError(
-            f"expected {argument('exit_threshold')} as a number from 0 to 1, received {shown(value)}; it is a probability"
+            f"expected exit_threshold as a number from 0 to 1, received {shown(value)}; it is a probability"
         )
     return None if value is None else float(value)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kerasbert.errors import KerasBertError
+from kerasbert.files.json_text import parse_json
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
@@ -138,8 +139,6 @@ def learn_byte_pairs(
     Raises:
         KerasBertError: When `vocabulary_size` is below the number of special tokens and bytes.
     """
-    import json
-
     from tokenizers import pre_tokenizers, trainers
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -152,7 +151,7 @@ def learn_byte_pairs(
         show_progress=False,
     )
     engine.train_from_iterator(texts, trainer)
-    model = json.loads(engine.to_str())["model"]
+    model = parse_json(engine.to_str(), "the learned tokenizer")["model"]
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     return sorted(model["vocab"], key=model["vocab"].__getitem__), merges
 

@@ -225,7 +225,7 @@ def test_whole_words_are_those_of_mecab_in_japanese():
                     taken = row[place : place + len(word)] != IGNORED
                     assert taken.all() or not taken.any(), word
                     place += len(word)
-    with pytest.raises(KerasBertError, match="received packed inputs, which do not show words"):
+    with pytest.raises(KerasBertError, match="received packed inputs, which show no words"):
         processor.corrupt(packed, tokenizer, np.random.default_rng(0))
 
 

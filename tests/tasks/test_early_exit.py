@@ -143,7 +143,7 @@ def test_a_tagger_is_as_confident_as_its_least_certain_token(tiny):
         ({"exits": [1, 1]}, r"rising numbers of layers, received \[1, 1\]; name each once"),
         ({"exits": [2, 1]}, "rising numbers"),
         ({"exits": [3]}, "a layer before the last one"),
-        ({"exits": [1], "exit_threshold": 1.5}, "expected `exit_threshold=` as a number from 0 to 1, received 1.5"),
+        ({"exits": [1], "exit_threshold": 1.5}, "expected exit_threshold as a number from 0 to 1, received 1.5"),
         ({"exits": [1], "exit_threshold": "high"}, "received 'high'"),
         ({"exit_threshold": 0.5}, "expected a model with exits for a threshold"),
         ({"exits": [1], "problem": "regression", "labels": None}, "expected a task with classes"),

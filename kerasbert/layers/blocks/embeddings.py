@@ -63,7 +63,7 @@ class Embeddings(keras.layers.Layer):
         return self.dropout(x, training=training)  # (B, S, W)
 
     def edges(self) -> Edges:
-        return embedding_edges(self, self.word_writer)
+        return embedding_edges(self, self.word_writer())
 
     def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
         """Look tokens up: (B, S) -> (B, S, W)."""
@@ -76,7 +76,6 @@ class Embeddings(keras.layers.Layer):
             return x
         return self.word_factor(self.word_factor_quantizer(x, training=training), training=training)
 
-    @property
     def word_writer(self) -> keras.layers.Layer:
         """The layer that writes the token embeddings: the table, or its second factor."""
         return self.word if self.word_factor is None else self.word_factor

@@ -29,7 +29,7 @@ class TrigramEmbeddings(Embeddings):
             self.transformation = make.dense("transformation", hidden, quantizer, prevent_bias_folding=True)
 
     def edges(self) -> Edges:
-        return embedding_edges(self, self.word_writer if self.transformation is None else self.transformation)
+        return embedding_edges(self, self.word_writer() if self.transformation is None else self.transformation)
 
     def tokens(self, input_ids: tf.Tensor, training: bool | None) -> tf.Tensor:
         x = self.words(input_ids, training)  # (B, S, E)

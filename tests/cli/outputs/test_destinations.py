@@ -10,12 +10,11 @@ import pytest
 
 from kerasbert.cli.outputs.destinations import check_companions, check_out_file, check_out_folder
 from kerasbert.cli.process.claims import claims
-from kerasbert.cli.train import _destination as destination
+from kerasbert.cli.runs.worker_output import output_folder
 from kerasbert.errors import KerasBertError
 from kerasbert.files import partials
 from kerasbert.files.model_folder import COMMAND_FILE, CONFIG_FILE, OWN_FILE, RUN_FOLDER, STATE_FILE
 from kerasbert.files.own_files import METADATA, MODEL, REPORT, marked_json
-from kerasbert.training.config import TrainConfig
 
 
 @pytest.fixture
@@ -87,7 +86,7 @@ def test_what_a_killed_training_was_writing_goes(interrupted, options):
 def test_a_worker_that_is_not_the_chief_writes_to_a_temporary_folder(tmp_path, monkeypatch):
     cluster = {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
     monkeypatch.setenv("TF_CONFIG", json.dumps(cluster))
-    with destination(TrainConfig(out=str(tmp_path / "out"), distribute="multi-worker")) as out:
+    with output_folder(str(tmp_path / "out"), "multi-worker") as out:
         assert not out.is_relative_to(tmp_path)
         accepted(out)
 

@@ -19,8 +19,8 @@ export class Metadata {
    * @param {number | null} [fields.rowLength] the task's longest row, to which texts are cut if the file is resizable; null in files of the
    *   first versions
    * @param {number[] | null} [fields.lengths] the lengths of a file with a signature `serve_N` for each; null for a file with one signature
-   * @param {number[] | null} [fields.exits] the layers before each exit of a file with early exits, which has a signature for each; null for
-   *   others
+   * @param {number[] | null} [fields.exits] the layers before each exit of a file with early exits, which has a signature for each;
+   *   null for others
    * @param {number | null} [fields.exitThreshold] the confidence from which on a text ends at an exit; null: at the last one
    * @param {string} [fields.inputs] `ids`, or `text` for a file with the tokenizer in its graph
    * @param {string} [fields.recipe] the recipe of the conversion

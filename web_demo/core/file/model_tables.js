@@ -94,6 +94,9 @@ export const LAYOUT = {
   "QuantizationParameters": {
     4: numbers(4), 6: numbers(4), 8: numbers(4), 10: numbers(8), 12: scalar(1), 14: one("Details"), 16: scalar(4),
   },
+  "Details": {
+    4: scalar(4), 6: scalar(4), 8: scalar(4),
+  },
   "SparsityParameters": {
     4: numbers(4), 6: numbers(4), 8: many("DimensionMetadata"),
   },

@@ -35,6 +35,6 @@ export const TASK_FORMS = new Map([
   }],
   ["masked_lm", {
     second: "none", outputs: ["logits"], rank: 3, perToken: true,
-    settings: new Map([["share", "number"], ["whole_words", "flag"], ["top", "count"]]),
+    settings: new Map([["share", "number"], ["whole_words", "flag"], ["top", "count"], ["masking", "prompt name"]]),
   }],
 ]);

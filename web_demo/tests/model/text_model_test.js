@@ -66,7 +66,8 @@ async function exitsOf(confidences, threshold, change = () => {}) {
   const engine = new FakeEngine(({ signature }) => {
     const number = Number(signature.split("_")[1]);
     const answer = { probabilities: Float32Array.of(0.1 * number, 1 - 0.1 * number) };
-    return number === 3 ? answer : { ...answer, confidence: Float32Array.of(confidences[number - 1]), hidden: new Float32Array(32).fill(number) };
+    const hidden = new Float32Array(32).fill(number);
+    return number === 3 ? answer : { ...answer, confidence: Float32Array.of(confidences[number - 1]), hidden };
   });
   const model = await TextModel.open(new ModelFile("fake.tflite", 1, metadata, signatures, null), () => engine);
   return { model, engine };

@@ -82,6 +82,9 @@ internal val LAYOUT = mapOf(
     "QuantizationParameters" to mapOf(
         4 to Numbers(4), 6 to Numbers(4), 8 to Numbers(4), 10 to Numbers(8), 12 to Scalar(1), 14 to One("Details"), 16 to Scalar(4),
     ),
+    "Details" to mapOf(
+        4 to Scalar(4), 6 to Scalar(4), 8 to Scalar(4),
+    ),
     "SparsityParameters" to mapOf(
         4 to Numbers(4), 6 to Numbers(4), 8 to Many("DimensionMetadata"),
     ),

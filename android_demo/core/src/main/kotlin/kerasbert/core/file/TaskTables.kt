@@ -38,6 +38,9 @@ internal val TASK_FORMS = mapOf(
     ),
     "masked_lm" to TaskForm(
         SecondInput.NONE, listOf("logits"), 3, true,
-        mapOf("share" to SettingKind.NUMBER, "whole_words" to SettingKind.FLAG, "top" to SettingKind.COUNT),
+        mapOf(
+            "share" to SettingKind.NUMBER, "whole_words" to SettingKind.FLAG, "top" to SettingKind.COUNT,
+            "masking" to SettingKind.PROMPT_NAME,
+        ),
     ),
 )
