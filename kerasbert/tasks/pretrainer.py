@@ -36,6 +36,7 @@ from kerasbert.tasks.pretraining_objectives import (
 )
 from kerasbert.tasks.pretraining_task import PretrainingObjective, PretrainingTask
 from kerasbert.tasks.stream_batches import DEV_ROWS, stream_dataset
+from kerasbert.tasks.string_datasets import own_errors
 from kerasbert.text import Tokenizer
 
 _CORRUPTED = "corrupted"  # the output with the ids that the model read in place of the masks
@@ -263,7 +264,9 @@ class Pretrainer(PretrainingTask):
         if isinstance(x, PretrainingBatches):
             kwargs["steps_per_epoch"] = x.steps
             start = kwargs.get("start") or (kwargs.get("initial_epoch", 0), 0)
-            x = stream_dataset(x, first=start[0] * (x.steps or 0) + start[1])
+            first = start[0] * (x.steps or 0) + start[1]
+            with own_errors():
+                return super().fit(stream_dataset(x, first), y, *args, **kwargs)
         return super().fit(*self._pairs(x, y), *args, **kwargs)
 
     def labelled_outputs(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> LabelledOutputs:

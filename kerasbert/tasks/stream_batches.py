@@ -1,12 +1,14 @@
 """The batches of a text stream as a `tf.data` pipeline."""
 
 from collections.abc import Iterator
+from contextvars import copy_context
 
 import tensorflow as tf
 
 from kerasbert.processors.base import Inputs
 from kerasbert.processors.pretraining_batches import DRAWS, PretrainingBatches
 from kerasbert.tasks.inputs import prefetched
+from kerasbert.tasks.string_datasets import keep_errors
 
 DEV_ROWS = 2048  # rows of a stream that are evaluated
 
@@ -20,8 +22,13 @@ def stream_dataset(batches: PretrainingBatches, first: int = 0, rows: int | None
         rows: The number of rows of one pass, at most, the same ones every time; they are kept in memory. None for batches without end.
     """
     kept: list[tuple[Inputs, dict]] = []
+    keep = copy_context()
 
     def generate() -> Iterator[tuple[Inputs, dict]]:
+        with keep.run(keep_errors):
+            yield from made()
+
+    def made() -> Iterator[tuple[Inputs, dict]]:
         if rows is None:
             for batch in batches.batches(first):
                 yield batch.inputs, batch.labels

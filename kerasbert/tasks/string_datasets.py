@@ -165,6 +165,12 @@ def _label_reader(task: keras.Model, failures: list[KerasBertError]) -> Callable
     return read
 
 
+def keep_errors() -> contextlib.AbstractContextManager[None]:
+    """Return a context that keeps an error inside of a pipeline, which is made in a block of `own_errors`, for that block."""
+    failures = _failures.get()
+    return _kept([] if failures is None else failures)
+
+
 @contextlib.contextmanager
 def own_errors() -> Iterator[None]:
     """Raise the error from inside a pipeline that is made in this block, in place of TensorFlow's error about it."""

@@ -139,6 +139,13 @@ def test_texts_of_another_language_than_the_vocabulary_are_refused(texts, traine
     assert done.code == 2 and "expected texts in the language of the vocabulary, received" in done.err
 
 
+def test_one_document_has_no_next_sentences(texts, run, tmp_path):
+    (tmp_path / "texts.txt").write_text("a good film.\na boring plot.\n" * 40)
+    done = run(*options(texts, tmp_path / "out", text=tmp_path / "texts.txt", vocabulary_size=30))
+    assert done.code == 2
+    assert done.err.splitlines()[-1].startswith("error: expected two or more documents for next-sentence, received one")
+
+
 def test_a_generator_wider_than_the_model_is_noted(texts, run, tmp_path):
     done = run(*options(texts, tmp_path / "out", objectives="replaced-tokens", generator_size=2, steps=2))
     assert done.code == 0 and "note: the generator is wider than the model" in done.err
