@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kerasbert.arguments import check_path
+from kerasbert.arguments import check_path, check_whole_number, shown
 from kerasbert.data.encodings import check_encoding
 from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix
@@ -72,11 +72,15 @@ class TextStream:
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         check_encoding(encoding)
-        given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        given = [paths] if isinstance(paths, str | os.PathLike) else paths
+        if not isinstance(given, list | tuple):
+            raise KerasBertError(
+                f"expected a path or a list of paths, received {shown(paths)}; give the files of the corpus"
+            )
         self.files = tuple(dict.fromkeys(file for path in given for file in _files(check_path(path, "a text file"))))
         if not self.files:
             raise KerasBertError("expected one text file or more, received none; give the files of the corpus")
-        self.encoding, self.block_bytes = encoding, block_bytes
+        self.encoding, self.block_bytes = encoding, check_whole_number(block_bytes, "block_bytes")
 
     def __repr__(self) -> str:
         return f"TextStream({len(self.files)} file{'s'[: len(self.files) > 1]})"

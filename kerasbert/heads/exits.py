@@ -60,7 +60,7 @@ class Exit(keras.layers.Layer):
         """Return the logits for the vectors (B, S, H) of the layer before, and the attention mask (B, S)."""
         return self.call(x, mask, training=training)  # without a scope of its own in the graph's names
 
-    def denses(self) -> dict[str, Any]:
+    def dense_layers(self) -> dict[str, Any]:
         """Return its Dense layers by name."""
         return {"classifier": self.dense} | ({} if self.pooler is None else {"pooler": self.pooler})
 
@@ -87,7 +87,7 @@ class ExitSet(keras.layers.Layer):
         return {
             f"{part.layer}.{name}.{kind}": variable
             for part in self.parts
-            for name, dense in part.denses().items()
+            for name, dense in part.dense_layers().items()
             for kind, variable in (("kernel", dense.kernel), ("bias", dense.bias))
         }
 

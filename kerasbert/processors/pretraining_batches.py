@@ -87,7 +87,7 @@ class PretrainingBatches:
         if processor.unit == "entities" and not texts.has_spans:
             raise KerasBertError(
                 "expected .jsonl files, whose lines have a text and its entities, for masks of entities, received other files; "
-                "`kerasbert predict TAGGER corpus.txt` makes them"
+                "write the predictions of a tagger as JSON, a line each"
             )
         self.texts, self.processor, self.tokenizer, self.length = texts, processor, tokenizer, length
         self.batch_size, self.seed, self.pairing, self.pair_output = batch_size, seed, pairing, pair_output

@@ -18,6 +18,9 @@ def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
     """
     parts, totals, variables = task.accumulate, task.totals(data), task.trainable_variables
     rows = tf.shape(tf.nest.flatten(data)[0])[0]
+    # Under mixed_float16 the loss is scaled, so that small gradients are not rounded to 0.
+    scaled = getattr(task.optimizer, "get_scaled_loss", lambda loss: loss)
+    unscaled = getattr(task.optimizer, "get_unscaled_gradients", lambda gradients: gradients)
 
     def results_of(part: tf.Tensor) -> tuple[list[tf.Tensor | None], list[tf.Tensor]]:
         first, last = part * rows // parts, (part + 1) * rows // parts
@@ -26,7 +29,7 @@ def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
         with tf.GradientTape() as tape:
             y, outputs = task.targets(x, y, task(x, training=True))
             losses = task.shares_of_losses(y, outputs, weights, task.counts(share), totals)
-            loss = task.combined(losses)
+            loss = scaled(task.combined(losses))
         if not task.compiled_loss.built:
             task.compiled_loss.build(outputs)
         task.compiled_metrics.update_state(y, outputs, weights)
@@ -45,7 +48,7 @@ def step_in_parts(task: Any, data: Any) -> dict[str, Any]:
 
     start = (tf.constant(1), [first[number] for number in trained], losses)
     _, sums, losses = tf.while_loop(lambda part, *_: part < parts, add, start, parallel_iterations=1)
-    task.optimizer.apply_gradients(zip(sums, [variables[number] for number in trained], strict=True))
+    task.optimizer.apply_gradients(zip(unscaled(sums), [variables[number] for number in trained], strict=True))
     replicas = task.distribute_strategy.num_replicas_in_sync
     weight = next(iter(totals.values())) / replicas
     task.update_losses(

@@ -25,7 +25,7 @@ from kerasbert.processors.pretraining import MaskedTexts, PretrainingPairs
 from kerasbert.processors.pretraining_batches import DRAWS, PretrainingBatches
 from kerasbert.processors.pretraining_rows import PAIRINGS
 from kerasbert.tasks.generator import Generator, sample
-from kerasbert.tasks.inputs import is_packed
+from kerasbert.tasks.inputs import is_packed, rows_in_batch
 from kerasbert.tasks.masked_lm import MaskedLM
 from kerasbert.tasks.pretraining_objectives import (
     MASKED_LM,
@@ -38,6 +38,7 @@ from kerasbert.tasks.pretraining_task import PretrainingObjective, PretrainingTa
 from kerasbert.tasks.stream_batches import DEV_ROWS, stream_dataset
 from kerasbert.tasks.string_datasets import own_errors
 from kerasbert.text import Tokenizer
+from kerasbert.values import Rule
 
 _CORRUPTED = "corrupted"  # the output with the ids that the model read in place of the masks
 
@@ -116,11 +117,8 @@ class Pretrainer(PretrainingTask):
         self.share, self.whole_words, self.masking = share, whole_words, masking
         self.masks = None if masks is None else check_whole_number(masks, "masks")
         self.accumulate = check_whole_number(accumulate, "accumulate")
-        if not 0 < generator_size < float("inf"):
-            raise KerasBertError(
-                f"expected generator_size above 0, received {generator_size}; 0.25 is that of the paper"
-            )
-        self.generator_size, self.words_by = generator_size, words_by
+        self.generator_size: float = Rule(float, above=0).check(generator_size, "a generator_size")
+        self.words_by = words_by
         self._weights = self._no_dependency(weights)
         self.pairing = next((name for name in PAIRINGS if name in weights), None)
         self._objectives = self._no_dependency(tuple(self._objective(name) for name in weights))
@@ -253,21 +251,22 @@ class Pretrainer(PretrainingTask):
             pair_output=output, draws=self.has_generator, masks=self.masks, words_by=self.words_by,
         )  # fmt: skip
 
-    def fit(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any) -> Any:
         if isinstance(x, TextStream):
             if kwargs.get("steps_per_epoch") is None:
                 raise KerasBertError(
                     "expected steps_per_epoch= for a text stream, received none; give the batches after which dev data are evaluated"
                 )
             seed = kwargs.get("seed")
-            x = self.batches(x, kwargs.get("batch_size") or 32, 0 if seed is None else seed, kwargs["steps_per_epoch"])
+            steps = check_whole_number(kwargs["steps_per_epoch"], "steps_per_epoch")
+            x = self.batches(x, rows_in_batch(batch_size), 0 if seed is None else seed, steps)
         if isinstance(x, PretrainingBatches):
             kwargs["steps_per_epoch"] = x.steps
             start = kwargs.get("start") or (kwargs.get("initial_epoch", 0), 0)
             first = start[0] * (x.steps or 0) + start[1]
             with own_errors():
-                return super().fit(stream_dataset(x, first), y, *args, **kwargs)
-        return super().fit(*self._pairs(x, y), *args, **kwargs)
+                return super().fit(stream_dataset(x, first), y, batch_size, *args, **kwargs)
+        return super().fit(*self._pairs(x, y), batch_size, *args, **kwargs)
 
     def labelled_outputs(self, x: Any, y: Any = None, *args: Any, **kwargs: Any) -> LabelledOutputs:
         if self.has_generator:

@@ -90,7 +90,7 @@ def objective_weights(given: Mapping[str, Any] | Sequence[str] | None, model_typ
         )
     weights: dict[str, float] = {}
     for name in names:
-        if name not in OBJECTIVES:
+        if not isinstance(name, str) or name not in OBJECTIVES:
             raise KerasBertError(f"expected an objective of {', '.join(OBJECTIVES)}, received {name!r}; correct it")
         weight = names[name] if isinstance(names, Mapping) else None
         if weight is None:

@@ -128,16 +128,19 @@ class PretrainingTask(Task):
         return self._by_output(lambda objective: [objective.metric()])
 
     def compile(self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any) -> None:
-        self._losses_by_output = self._no_dependency(
-            self._by_name(self.default_loss() if loss is None else loss, keras.losses.get)
-        )
-        self._loss_weights = self._no_dependency(self._by_name(kwargs.get("loss_weights") or 1.0, float))
+        self._given_losses = self._no_dependency({"loss": self.default_loss() if loss is None else loss})
+        self._given_weights = self._no_dependency({"weights": kwargs.get("loss_weights")})
         super().compile(optimizer, loss, metrics, **kwargs)
 
-    def _by_name(self, values: Any, read: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return a value of each output, from a dict of them or one for all."""
-        outputs = [objective.output for objective in self.objectives]
-        return {name: read(values[name] if isinstance(values, dict) else values) for name in outputs}
+    def _loss_of(self, objective: PretrainingObjective) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+        """Return the function from labels and outputs to the loss of each."""
+        given = self._given_losses["loss"]
+        loss = keras.losses.get(given[objective.output] if isinstance(given, dict) else given)
+        return loss.call if isinstance(loss, keras.losses.Loss) else loss
+
+    def _weight_of(self, objective: PretrainingObjective) -> float:
+        given = self._given_weights["weights"]
+        return 1.0 if given is None else float(given[objective.output] if isinstance(given, dict) else given)
 
     def train_step(self, data: Any) -> dict[str, Any]:
         if self.accumulate == 1 and self.distribute_strategy.num_replicas_in_sync == 1:
@@ -176,7 +179,7 @@ class PretrainingTask(Task):
         for objective in self.objectives:
             name = objective.output
             labels, outputs, given = (each[name] if isinstance(each, dict) else each for each in (y, y_pred, weights))
-            losses = tf.cast(self._losses_by_output[name].call(labels, outputs), tf.float32)
+            losses = tf.cast(self._loss_of(objective)(labels, outputs), tf.float32)
             if given is not None:
                 given = tf.cast(given, tf.float32)
                 losses *= given if losses.shape.rank == 1 else given[:, tf.newaxis]
@@ -186,7 +189,7 @@ class PretrainingTask(Task):
 
     def combined(self, losses: list[tf.Tensor]) -> tf.Tensor:
         """Return the weighted sum of the losses of the objectives."""
-        weights = [self._loss_weights[objective.output] for objective in self.objectives]
+        weights = [self._weight_of(objective) for objective in self.objectives]
         return tf.add_n([weight * loss for weight, loss in zip(weights, losses, strict=True)])
 
     def update_losses(self, losses: list[tf.Tensor], weight: tf.Tensor) -> None:

@@ -117,3 +117,33 @@ def test_a_stream_needs_steps_and_no_generator_for_scores(tiny, texts):
         task.fit(texts)
     with pytest.raises(KerasBertError, match="expected objectives without a generator for score"):
         task.score(["the film was good"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"generator_size": "x"}, {"objectives": [["masked-lm"]]}, {"masks": 0}, {"accumulate": True}, {"masking": 3}],
+)
+def test_settings_of_other_types_are_refused(tiny, settings):
+    with pytest.raises(KerasBertError, match="expected"):
+        pretrainer(tiny, **settings).processor  # noqa: B018 (it checks the masks)
+
+
+def test_a_batch_size_may_stand_in_its_place(tiny, texts):
+    task = pretrainer(tiny, ["masked-lm"])
+    rows = []
+    task.train_step = lambda data: rows.append(len(data[0]["input_ids"])) or {"loss": tf.constant(0.0)}
+    task.fit(texts, None, 6, steps_per_epoch=2, verbose=0)
+    assert rows == [6, 6]
+    with pytest.raises(KerasBertError, match="steps_per_epoch"):
+        task.fit(texts, steps_per_epoch="x")
+
+
+def test_losses_given_as_functions_are_those_of_parts(tiny, texts):
+    losses = []
+    for accumulate in (1, 2):
+        task = pretrainer(tiny, ["masked-lm"], accumulate=accumulate)
+        function = lambda y, logits: tf.nn.sparse_softmax_cross_entropy_with_logits(tf.reshape(y, [-1]), logits)  # noqa: E731
+        task.compile(keras.optimizers.SGD(0.1), loss=function, run_eagerly=True)
+        history = task.fit(texts, batch_size=6, steps_per_epoch=2, seed=1, verbose=0).history
+        losses.append(history["loss"])
+    np.testing.assert_allclose(*losses, rtol=1e-5)
