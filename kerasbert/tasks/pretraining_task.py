@@ -135,7 +135,7 @@ class PretrainingTask(Task):
     def _loss_of(self, objective: PretrainingObjective) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
         """Return the function from labels and outputs to the loss of each."""
         given = self._given_losses["loss"]
-        loss = keras.losses.get(given[objective.output] if isinstance(given, dict) else given)
+        loss: Any = keras.losses.get(given[objective.output] if isinstance(given, dict) else given)
         return loss.call if isinstance(loss, keras.losses.Loss) else loss
 
     def _weight_of(self, objective: PretrainingObjective) -> float:

@@ -15,28 +15,12 @@ from kerasbert.tasks.auto import load_task
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.result import format_kept_epoch
 from kerasbert.training.run_folder import check_resumable
+from tests.kills import KillAfter, Killed
 
 pytestmark = pytest.mark.one_layer
 
 ROWS, BATCH, EPOCHS = 44, 8, 3
 STEPS = 6  # an epoch
-
-
-class Killed(Exception):
-    pass
-
-
-class KillAfter(keras.callbacks.Callback):
-    """Raises before other callbacks see the batch, as a kill would."""
-
-    def __init__(self, steps: int):
-        super().__init__()
-        self.left = steps
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
 
 
 @pytest.fixture

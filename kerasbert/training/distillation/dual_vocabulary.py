@@ -97,16 +97,6 @@ class DualVocabulary(StudentTraining):
 
     # -- one step ------------------------------------------------------------------------------------------------------------------------
 
-    def train_step(self, data: Any) -> dict[str, Any]:
-        with tf.GradientTape() as tape:
-            loss = self._step_loss(data, training=True)
-        self.apply_loss(loss, tape)
-        return self.get_metrics_result()
-
-    def test_step(self, data: Any) -> dict[str, Any]:
-        self._step_loss(data, training=False)
-        return self.get_metrics_result()
-
     def _step_loss(self, data: Any, training: bool) -> tf.Tensor:
         """The loss of one replica's batch; updates all metrics."""
         (inputs, labels), student = data[:2], self.student

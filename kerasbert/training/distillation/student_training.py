@@ -73,6 +73,20 @@ class StudentTraining(KerasTask):
         if hasattr(inner, "bind"):
             inner.bind(self)
 
+    def train_step(self, data: Any) -> dict[str, Any]:
+        with tf.GradientTape() as tape:
+            loss = self._step_loss(data, training=True)
+        self.apply_loss(loss, tape)
+        return self.get_metrics_result()
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        self._step_loss(data, training=False)
+        return self.get_metrics_result()
+
+    def _step_loss(self, data: Any, training: bool) -> tf.Tensor:
+        """Compute the loss of one replica's batch, and update all metrics. A subclass with steps of its own has none."""
+        raise NotImplementedError
+
     def apply_loss(self, loss: tf.Tensor, tape: tf.GradientTape, zeros: bool = False) -> None:
         """Train the variables that a loss reaches.
 

@@ -92,12 +92,12 @@ class Theseus(StudentTraining):
     def train_step(self, data: Any) -> dict[str, Any]:
         replaced = self._draw()
         with tf.GradientTape() as tape, replaced_blocks(self.student.encoder, self._modules.drawn(replaced)):
-            loss = self._step_loss(data, replaced, training=True)
+            loss = self._loss_of_step(data, replaced, training=True)
         self.apply_loss(loss, tape, zeros=True)
         return self.get_metrics_result()
 
     def test_step(self, data: Any) -> dict[str, Any]:
-        self._step_loss(data, tf.ones(len(self.modules), tf.bool), training=False)
+        self._loss_of_step(data, tf.ones(len(self.modules), tf.bool), training=False)
         return self.get_metrics_result()
 
     def _draw(self) -> tf.Tensor:
@@ -114,7 +114,7 @@ class Theseus(StudentTraining):
             rate = tf.minimum(1.0, self._slope * tf.cast(step, tf.float32) + rate)
         return tf.where(step < self._steps, rate, 1.0)
 
-    def _step_loss(self, data: Any, replaced: tf.Tensor, training: bool) -> tf.Tensor:
+    def _loss_of_step(self, data: Any, replaced: tf.Tensor, training: bool) -> tf.Tensor:
         """The loss of one replica's batch; updates all metrics."""
         student: Any = self.student
         data = student.masked_only(data) if hasattr(student, "masked_only") else data

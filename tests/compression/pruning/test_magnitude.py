@@ -12,6 +12,7 @@ from kerasbert.compression.pruning.sparsity_report import gzip_size, pruned_kern
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.traversal import dense_layers
 from kerasbert.training import RunFolder, TrainConfig, adamw, freeze, train as train_task
+from tests.kills import KillAfter, Killed
 
 BATCH, STEPS = 8, 6  # steps an epoch
 SHORT = ["good film", "fine book"] * 4  # of one length: a graph is traced once
@@ -170,21 +171,6 @@ def test_student_of_a_distiller_is_pruned(tiny):
         sparsity = Sparsity(0.5 if given is None else 0.75, updates=1)
         distiller.fit(data, verbose=0, callbacks=[MagnitudePruning(sparsity, given)])
         assert shares(student)["pooler"] == sparsity.target and shares(teacher)["pooler"] == 0
-
-
-class Killed(Exception):
-    pass
-
-
-class KillAfter(keras.callbacks.Callback):
-    def __init__(self, steps: int):
-        super().__init__()
-        self.left = steps
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
 
 
 @pytest.mark.long_cases

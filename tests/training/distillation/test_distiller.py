@@ -18,6 +18,7 @@ from kerasbert.training.distillation import (
     SoftLabels,
     progressive_stages,
 )
+from tests.kills import KillAfter, Killed
 
 
 @pytest.fixture
@@ -119,21 +120,6 @@ def test_invalid_arguments_are_refused_before_training(tiny, models):
         Distiller(student, tiny.classifier(sizes={"max_position_embeddings": 12}, sequence_length=12), [SoftLabels()])
     with pytest.raises(KerasBertError, match="received one model as both"):
         Distiller(teacher, teacher, [SoftLabels()])
-
-
-class Killed(Exception):
-    pass
-
-
-class KillAfter(keras.callbacks.Callback):
-    def __init__(self, steps: int):
-        super().__init__()
-        self.left = steps
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
 
 
 @pytest.mark.long

@@ -16,6 +16,7 @@ from kerasbert.training.distillation import DualVocabulary, small_vocabulary_stu
 from kerasbert.training.distillation.mixed_words import TwoVocabularies, mixed_rows
 from kerasbert.training.distillation.two_vocabulary_teacher import two_vocabulary_teacher, vocabulary_logits
 from kerasbert.training.distillation.weight_projections import WeightProjections
+from tests.kills import KillAfter, Killed
 
 SIZE = 60  # of the student's vocabulary: the characters of the texts, and some pieces
 
@@ -197,21 +198,6 @@ def test_wrong_models_and_numbers_are_refused(tiny, teacher, texts):
     dual = DualVocabulary(student, teacher)
     with pytest.raises(KerasBertError, match="expected texts for two vocabularies, received dict"):
         dual.features(teacher.pack(["a film"]))
-
-
-class Killed(Exception):
-    pass
-
-
-class KillAfter(keras.callbacks.Callback):
-    def __init__(self, steps: int):
-        super().__init__()
-        self.left = steps
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from kerasbert.encoders.replaced_blocks import replaced_blocks
 from kerasbert.errors import KerasBertError
 from kerasbert.training import RunFolder, TrainConfig, adamw, train
 from kerasbert.training.distillation import Replacement, Theseus, student_from
+from tests.kills import KillAfter, Killed
 
 
 @pytest.fixture(scope="module")
@@ -127,21 +128,6 @@ def test_wrong_models_are_refused(tiny, teacher):
             Theseus(student, teacher)
     with pytest.raises(KerasBertError, match="a Replacement as replacement, received 0.5"):
         Theseus(student_from(teacher, 1), teacher, 0.5)
-
-
-class Killed(Exception):
-    pass
-
-
-class KillAfter(keras.callbacks.Callback):
-    def __init__(self, steps: int):
-        super().__init__()
-        self.left = steps
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
 
 
 def test_resumed_run_equals_unbroken_run(models, teacher, tmp_path):
