@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kerasbert.arguments import argument, check_path
+from kerasbert.arguments import check_path
 from kerasbert.console.tables import Block, render
-from kerasbert.errors import KerasBertError
 from kerasbert.export.comparison.page import write_page
 from kerasbert.export.comparison.picture import write_picture
 from kerasbert.export.comparison.results import ComparisonRecord
+from kerasbert.export.comparison.saving import save_by_suffix
 from kerasbert.export.comparison.table import comparison_blocks, comparison_csv
-from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_json_object
-from kerasbert.files.own_files import REPORT, check_own, marked_json
 
 _FORMAT = 1
 
@@ -89,39 +87,8 @@ class ModelComparison(ComparisonRecord):
         Raises:
             KerasBertError: When the path has another suffix, or a file is there that may not be replaced.
         """
-        path = Path(check_path(path, "the path of a file to write"))
-        if path.suffix in (".html", ".htm"):
-            return write_page(path, self)
-        if path.suffix in (".png", ".svg"):
-            return write_picture(path, self)
-        if path.suffix == ".json":
-            check_own(path, REPORT, "a report")
-            content = marked_json(REPORT, self.as_dict())
-        elif path.suffix == ".csv":
-            check_csv(path, overwrite)
-            content = comparison_csv(self)
-        else:
-            raise KerasBertError(
-                f"expected a name ending in .html, .json, .csv, .png or .svg, received {os.fspath(path)!r}; give such a name"
-            )
-        with atomic_file(path) as partial:
-            partial.write_text(content, encoding="utf-8")
-        return path
-
-
-def check_csv(path: Path, overwrite: bool) -> None:
-    """Check that a table may be written: a `.csv` file shows not who wrote it, so an existing one is replaced only on request.
-
-    Args:
-        path: The file.
-        overwrite: Whether an existing file may be replaced.
-
-    Raises:
-        KerasBertError: When it may not.
-    """
-    if path.is_dir():
-        raise KerasBertError(f"expected a file for the table, received the folder {str(path)!r}; name a file in it")
-    if path.exists() and not overwrite:
-        raise KerasBertError(
-            f"expected a new file for the table, received {str(path)!r}, which exists; name another, or add {argument('overwrite')}"
-        )
+        pages = {
+            **dict.fromkeys((".html", ".htm"), lambda to: write_page(to, self)),
+            **dict.fromkeys((".png", ".svg"), lambda to: write_picture(to, self)),
+        }
+        return save_by_suffix(path, overwrite, pages, self.as_dict, lambda: comparison_csv(self))

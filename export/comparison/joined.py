@@ -13,12 +13,11 @@ from typing import Any
 from kerasbert.arguments import check_path, shown
 from kerasbert.console.tables import Block, Table as TextTable, render
 from kerasbert.errors import KerasBertError
-from kerasbert.export.comparison.comparison import ModelComparison, check_csv
+from kerasbert.export.comparison.comparison import ModelComparison
 from kerasbert.export.comparison.results import ComparedModel, Estimate
+from kerasbert.export.comparison.saving import save_by_suffix
 from kerasbert.export.comparison.table import bounds, format_share, format_times
 from kerasbert.export.reporting.report import Bars, Table, write_html
-from kerasbert.files.atomic import atomic_file
-from kerasbert.files.own_files import REPORT, check_own, marked_json
 
 _ALIKE = "name the models alike in both: --name of `kerasbert compare`, or a dict in Python"
 
@@ -132,22 +131,8 @@ class JoinedComparison:
         Raises:
             KerasBertError: When the path has another suffix, or a file is there that may not be replaced.
         """
-        path = Path(check_path(path, "the path of a file to write"))
-        if path.suffix in (".html", ".htm"):
-            return self._write_page(path)
-        if path.suffix == ".json":
-            check_own(path, REPORT, "a report")
-            content = marked_json(REPORT, self.as_dict())
-        elif path.suffix == ".csv":
-            check_csv(path, overwrite)
-            content = self._csv()
-        else:
-            raise KerasBertError(
-                f"expected a name ending in .html, .json or .csv for several tasks, received {os.fspath(path)!r}; give such a name"
-            )
-        with atomic_file(path) as partial:
-            partial.write_text(content, encoding="utf-8")
-        return path
+        pages = {".html": self._write_page, ".htm": self._write_page}
+        return save_by_suffix(path, overwrite, pages, self.as_dict, self._csv)
 
     def _write_page(self, path: Path) -> Path:
         note = "Each task: share of the reference's score, with bounds of 95 % confidence each. Mean: of these shares."

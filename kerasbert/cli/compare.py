@@ -108,7 +108,7 @@ def compare(
 
 def _check_outputs(report: Path | None, plot: Path | None, csv: Path | None, overwrite: bool) -> None:
     from kerasbert.cli.outputs.destinations import check_out_file
-    from kerasbert.export.comparison.comparison import check_csv
+    from kerasbert.export.comparison.saving import check_csv
     from kerasbert.export.validation.checks import check_report_path
     from kerasbert.files.own_files import PLOT, REPORT
 
