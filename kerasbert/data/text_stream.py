@@ -16,11 +16,14 @@ from kerasbert.data.lines import read_lines
 from kerasbert.data.records import data_suffix
 from kerasbert.errors import KerasBertError
 from kerasbert.files.json_text import parse_json
+from kerasbert.files.known_keys import KnownKeys
 from kerasbert.values import short_repr
 
 BLOCK_BYTES = 2 << 20  # of text that is tokenized at once
 _OPEN_FILES = 8  # whose texts share a block
 _LONGEST = 100_000  # characters of a text; a longer line becomes several texts
+# Keys of a line of JSON: those of a tagger's predictions, and labels, which pretraining does not learn.
+_KEYS = KnownKeys(used=frozenset({"text", "entities"}), harmless=frozenset({"words", "tags", "label", "labels", "id"}))
 _BREAK = re.compile(r"\s")
 
 
@@ -213,6 +216,7 @@ def _tagged_lines(file: Path, encoding: str | None) -> Iterator[tuple[str, list[
         row = parse_json(line, where)
         if not isinstance(row, dict) or not isinstance(row.get("text"), str):
             raise KerasBertError(f"{where}: expected an object with a text, received {short_repr(row)}; correct it")
+        _KEYS.check(row, file)
         yield row["text"].strip(), _read_spans(row, where)
 
 

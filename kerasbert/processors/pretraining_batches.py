@@ -185,6 +185,11 @@ class PretrainingBatches:
                 composed = 0 if self.masks else epoch
                 random = np.random.default_rng((self.seed, _ROWS, composed, number))
                 entities = self.processor.unit == "entities"
+                if entities and not number and not any(any(document.spans) for document in documents):
+                    raise KerasBertError(
+                        f"expected entities in {self.texts.files[0]} for masks of entities, received none in the first texts; write "
+                        "the predictions of a tagger as JSON, a line each"
+                    )
                 rows = make_rows(documents, self.tokenizer, self.length, self.pairing, random, entities, self.words_by)
                 found += len(rows)
                 if not len(rows):

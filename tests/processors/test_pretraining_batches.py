@@ -199,6 +199,14 @@ def test_spans_that_do_not_match_their_corpus_name_the_line(tmp_path):
             list(TextStream(tmp_path / "texts.jsonl").texts())
 
 
+def test_keys_that_are_not_known_are_noted_and_texts_without_entities_refused(tokenizer, tmp_path, capsys):
+    row = {"text": "we saw the very long song in that film", "spans": [[3, 6]]}
+    (tmp_path / "texts.jsonl").write_text("\n".join([json.dumps(row)] * 20))
+    with pytest.raises(KerasBertError, match="expected entities in .*texts.jsonl for masks of entities, received none"):
+        next(batches(tmp_path / "texts.jsonl", tokenizer, "entities").batches())
+    assert capsys.readouterr().err.count("1 unknown key (spans)") == 1
+
+
 def test_files_of_a_stream(tmp_path):
     for path in ("missing.txt", tmp_path, str(tmp_path / "*.txt"), []):
         with pytest.raises(KerasBertError, match="expected"):
