@@ -29,7 +29,7 @@ def main() -> None:
     lengths = np.array([len(row) for row in model.encode(texts).input_ids])
     tokenizing = time.perf_counter() - start
     compiling = _warm_up(model, texts, labels, lengths, arguments.batch)
-    pause = _pause_callback(keras, parent)
+    pause = pause_callback(keras, parent)
     parent.send(tokens=int(lengths.sum()), rows=len(texts), tokenize_seconds=tokenizing, **compiling)
     model.fit(texts, labels, batch_size=arguments.batch, seed=arguments.seed, verbose=0, callbacks=[pause])
 
@@ -54,7 +54,7 @@ def _warm_up(model, texts: list[str], labels: np.ndarray, lengths: np.ndarray, b
     }
 
 
-def _pause_callback(keras, parent: Parent):
+def pause_callback(keras, parent: Parent):
     class Pause(keras.callbacks.Callback):
         """Waits for `{"steps": n}` before a segment; answers with its time."""
 

@@ -45,7 +45,7 @@ def main() -> None:
         "steps_a_segment": arguments.steps,
         "seed": arguments.seed,
     }
-    packages = {**record.versions(PACKAGES), **_peer_versions(arguments.peer_python)}
+    packages = {**record.versions(PACKAGES), **peer_versions(arguments.peer_python)}
     record.write(
         arguments.json, {**result, "checkpoint": Path(arguments.checkpoint).name, "cases": cases}, packages, load
     )
@@ -125,7 +125,7 @@ def _check_equal_rows(workers: list[Worker]) -> None:
         raise SystemExit(f"expected equal rows and tokens on all sides, received {counts}; check the tokenizers")
 
 
-def _peer_versions(python: str) -> dict[str, str]:
+def peer_versions(python: str) -> dict[str, str]:
     code = f"import json; from benchmarks.common import record; print(json.dumps(record.versions({PEER_PACKAGES!r})))"
     versions = json.loads(
         subprocess.run([Path(python).absolute(), "-c", code], capture_output=True, text=True, check=True).stdout

@@ -8,9 +8,9 @@ import tf_keras as keras
 from kerasbert.encoders.base import Encoder
 from kerasbert.encoders.bert import BertConfig
 from kerasbert.files.record import setting
+from kerasbert.layers.activations import gelu
 from kerasbert.layers.blocks.embeddings import Embeddings
 from kerasbert.layers.blocks.factorized_embeddings import FactorizedEmbeddings
-from kerasbert.layers.config import gelu
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import gelu
+from kerasbert.layers.activations import gelu
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizer
 from kerasbert.layers.quantization.dense import QuantizedDense, flat_outside

@@ -1,18 +1,10 @@
 """The sizes and switches that every encoder has, under the names of Hugging Face's `config.json`."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
-import tensorflow as tf
-
 from kerasbert.files.record import Record, setting
-
-Activation = Callable[[tf.Tensor], tf.Tensor]
-gelu = partial(tf.nn.gelu, approximate=False)  # Hendrycks & Gimpel 2016
-gelu_new = partial(tf.nn.gelu, approximate=True)  # by tanh, as in the original BERT code
-ACTIVATIONS = {"gelu": gelu, "gelu_new": gelu_new, "gelu_pytorch_tanh": gelu_new, "relu": tf.nn.relu}
+from kerasbert.layers.activations import ACTIVATIONS, Activation
 
 
 @dataclass(frozen=True)

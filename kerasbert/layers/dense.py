@@ -5,7 +5,8 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import Activation, EncoderConfig
+from kerasbert.layers.activations import Activation, in_training
+from kerasbert.layers.config import EncoderConfig
 
 
 def truncated_normal(config: EncoderConfig) -> keras.initializers.Initializer:
@@ -47,7 +48,13 @@ class Dense(keras.layers.Layer):
     def call(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         x = self.kernel_input(x, training)
         product = self.product(x, self.served_kernel(), self.served_bias(), training)
-        return self.activation(product) if self.activation else product
+        return self.activated(product, training)
+
+    def activated(self, product: tf.Tensor, training: bool | None = None) -> tf.Tensor:
+        """Apply the activation, if there is one, to the product (..., units) with its bias."""
+        if self.activation is None:
+            return product
+        return in_training(self.activation)(product) if training is True else self.activation(product)
 
     def kernel_input(self, x: tf.Tensor, training: bool | None = None) -> tf.Tensor:
         """Return what the kernel multiplies: x (..., in) itself, or the product (..., rank) of x and the first factor."""

@@ -121,9 +121,9 @@ def check_parts(weights: Mapping[str, float], encoder: Encoder) -> None:
     """
     family = type(encoder).__name__
     for name in weights:
-        if name in PAIRINGS and not (encoder.pools and encoder.pooler is not None):
+        if name in PAIRINGS and not encoder.pools:
             raise KerasBertError(
-                f"expected an architecture with a trained pooler for {name}, received {family} without; leave {name} out"
+                f"expected an encoder with a pooled output for {name}, received {family} without; leave {name} out"
             )
         if name in PAIRINGS and not encoder.config.type_vocab_size:
             raise KerasBertError(

@@ -3,8 +3,8 @@ import pytest
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.layers.activations import ACTIVATIONS
 from kerasbert.layers.blocks.transformer_block import attention_bias
-from kerasbert.layers.config import ACTIVATIONS
 from kerasbert.layers.lowering.options import LoweringOptions, lowered
 from kerasbert.layers.norms import LayerNorm
 from kerasbert.layers.quantization.dense import flat_outside

@@ -107,7 +107,7 @@ def test_objectives_are_checked(tiny):
             pretrainer(tiny, objectives)
     with pytest.raises(KerasBertError, match="expected a weight above 0 for masked-lm, received 0"):
         pretrainer(tiny, {"masked-lm": 0})
-    with pytest.raises(KerasBertError, match="expected an architecture with a trained pooler for next-sentence"):
+    with pytest.raises(KerasBertError, match="expected an encoder with a pooled output for next-sentence"):
         kb.Pretrainer(tiny.encoder(pooler=False, **SIZES), tiny.tokenizer(), 24, objectives=["next-sentence"])
 
 
@@ -147,3 +147,15 @@ def test_losses_given_as_functions_are_those_of_parts(tiny, texts):
         history = task.fit(texts, batch_size=6, steps_per_epoch=2, seed=1, verbose=0).history
         losses.append(history["loss"])
     np.testing.assert_allclose(*losses, rtol=1e-5)
+
+
+def test_pairs_of_a_mobilebert_whose_pooled_output_is_its_first_token(tiny):
+    config = kb.encoders.MobileBertConfig(
+        vocab_size=len(tiny.vocabulary), embedding_size=4, num_hidden_layers=1, num_attention_heads=2, hidden_size=8,
+        intermediate_size=8, intra_bottleneck_size=4, classifier_activation=False,
+    )  # fmt: skip
+    task = kb.Pretrainer(kb.encoders.MobileBertEncoder(config), tiny.tokenizer(), 24)
+    assert list(task.objective_weights) == ["masked-lm", "next-sentence"]
+    assert task.encoder.pooler is None
+    inputs = {name: tf.ones((2, 8), tf.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
+    assert task(inputs)["seq_relationship_logits"].shape == (2, 2)

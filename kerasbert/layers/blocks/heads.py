@@ -3,7 +3,8 @@
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import ACTIVATIONS, EncoderConfig
+from kerasbert.layers.activations import ACTIVATIONS
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.norms import per_channel

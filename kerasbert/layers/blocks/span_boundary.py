@@ -5,7 +5,8 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import EncoderConfig, gelu
+from kerasbert.layers.activations import gelu
+from kerasbert.layers.config import EncoderConfig
 from kerasbert.layers.dense import truncated_normal
 from kerasbert.layers.quantization.factory import LayerFactory
 from kerasbert.layers.quantization.policy import QuantizationPolicy

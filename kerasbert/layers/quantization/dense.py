@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.layers.config import Activation, gelu, gelu_new
+from kerasbert.layers.activations import Activation, gelu, gelu_new
 from kerasbert.layers.dense import Dense
 from kerasbert.layers.no_norm import FoldedDense
 from kerasbert.layers.norms import Norm
@@ -66,7 +66,7 @@ class QuantizedDense(Dense):
         if self.activation is tf.nn.relu:  # a part of the operator, which writes the tensor that the next layer reads
             return tf.cast(self.output_quantizer(tf.nn.relu(product), training=training), x.dtype)
         product = tf.cast(self.output_quantizer(product, training=training), x.dtype)
-        return self.activation(product) if self.activation else product
+        return self.activated(product, training)
 
     def served_kernel(self) -> tf.Tensor:
         """Return the kernel (in, units): its rows undo the input's equalization scales, its columns carry those of the residual."""
