@@ -257,7 +257,8 @@ def _task_form(processor: type[Processor]) -> Call:
     """Return the form of a type of task."""
     kinds = {field.name: _KINDS[field.type] for field in fields(processor) if field.name != "labels"}
     outputs = ", ".join(f'"{name}"' for name in processor.outputs)
-    second, rank, per_token = processor.second_input, processor.output_rank, str(processor.per_token).lower()
+    second = "none" if processor.self_supervised else processor.second_input  # the demos fill masks of single texts
+    rank, per_token = processor.output_rank, str(processor.per_token).lower()
     kotlin_kinds = _joined((f'"{name}" to SettingKind.{kind}' for name, kind in kinds.items()), 12, 4)
     javascript_kinds = (f'["{name}", "{kind.lower().replace("_", " ")}"]' for name, kind in kinds.items())
     return Call(

@@ -230,6 +230,19 @@ class Encoder(keras.layers.Layer):
 
         show_summary(self, lambda inputs: self(inputs, training=False), input_spec(), **options)
 
+    def __repr__(self) -> str:
+        """Tell the class, the sizes and the recipe in one line; `summary` shows the layers."""
+        if "policy" not in vars(self):  # while it is made
+            return object.__repr__(self)
+        config = self.config
+        count = config.num_hidden_layers
+        sizes = [
+            f"{count} layer{'s' * (count > 1)}",
+            f"hidden size {config.hidden_size}",
+            f"{config.vocab_size:,} tokens",
+        ]
+        return f"{type(self).__name__}({', '.join([*sizes, *([self.policy.recipe] if self.policy else [])])})"
+
     def variables_by_path(self) -> dict[str, tf.Variable]:
         """Return every trained variable by its attribute path, such as `layers.0.attention.query.kernel`."""
         from kerasbert.layers.traversal import named_variables

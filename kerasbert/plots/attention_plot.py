@@ -171,5 +171,5 @@ def attention(
         if not is_whole_number(head, 1, most):
             raise KerasBertError(f"expected a head from 1 to {most}, received {shown(head)}; name one of these")
         weights, heads = [each[head - 1 : head] for each in weights], [(int(head),)] * len(weights)
-    tokens = tuple(reader.tokenizer.vocabulary[token] for token in encoded.input_ids[0])
+    tokens = tuple(reader.tokenizer.tokens(encoded.input_ids[0]))
     return AttentionPlot(tokens, tuple(layers), tuple(heads), tuple(weights))

@@ -13,8 +13,9 @@ from kerasbert.files.record import setting
 from kerasbert.masking_units import UNITS
 from kerasbert.processors.base import LARGEST, Inputs, Processor, RawResult, RawResults, concatenate
 from kerasbert.processors.contributions import Contributions, Ratio
-from kerasbert.processors.display import Display, Record
+from kerasbert.processors.display import Display, Record, pair_cell, text_fields
 from kerasbert.processors.features import IGNORED, WHOLE, Features, TokenLists
+from kerasbert.processors.masked_pairs import PairMasks, pair_features
 from kerasbert.processors.masking import choose_tokens, corrupt_tokens
 from kerasbert.processors.metrics import softmax
 from kerasbert.processors.texts import text_examples
@@ -28,7 +29,11 @@ SCORING_SEED = 20181011  # arbitrary, but constant: metrics are for the same mas
 
 def _lines(record: Record) -> list[list[str]]:
     return [
-        [" ".join(f"{word['word']} {word['probability']:.4f}" for word in mask["words"]), record["text"]]
+        [
+            " ".join(f"{word['word']} {word['probability']:.4f}" for word in mask["words"]),
+            record["text"],
+            *pair_cell(record),
+        ]
         for mask in record["masks"]
     ]
 
@@ -43,6 +48,7 @@ class MaskedPositions:
         spans: `(start, end)` characters of each mask in the example's text, if the text itself has masks.
         labels: Ids of the masked tokens if the processor chose them, else None.
         words: The number of each token's word in the row, `(tokens,)`, where only the tokenizer knows words; else None.
+        parts: The text of a pair that each mask is in, 0 or 1; None for single texts.
     """
 
     index: np.ndarray
@@ -50,14 +56,15 @@ class MaskedPositions:
     spans: tuple[tuple[int, int], ...] = ()
     labels: np.ndarray | None = None
     words: np.ndarray | None = field(default=None, repr=False)
+    parts: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class MaskedWords(Processor):
-    """Masked language modelling (Devlin et al. 2018, section 3.1). Examples are texts; there are no labels.
+    """Masked language modelling (Devlin et al. 2018, section 3.1). Examples are texts or pairs of texts; there are no labels.
 
     A text that is longer than a row is split into windows. If the text itself has masks, only windows around them are made: masks that are
-    near each other share a window.
+    near each other share a window. A pair is one row, and is truncated.
 
     A raw result is `logits`: the probabilities of all words at each mask of the text, `(masks, vocabulary)`. For `scoring_features` it has
     the right word and the most likely other word only, `(masks, 2)`: whole distributions of a corpus would fill the memory.
@@ -83,7 +90,6 @@ class MaskedWords(Processor):
     outputs = ("logits",)
     output_rank = 3
     per_token = True
-    second_input = "none"
     self_supervised = True
     needs_labels = False
     not_tokenized = ("top",)
@@ -101,13 +107,15 @@ class MaskedWords(Processor):
     def examples(self, x: Any) -> list:
         texts = text_examples(x)
         for row, text in enumerate(texts):
-            if isinstance(text, tuple):
-                raise KerasBertError(f"row {row}: expected one text for masked words, received a pair")
-            if not text.strip():
+            if not all(part.strip() for part in (text if isinstance(text, tuple) else (text,))):
                 raise KerasBertError(f"row {row}: expected a text, received an empty one; leave it out")
         return texts
 
     def features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
+        if examples and isinstance(examples[0], tuple):
+            features, pairs = pair_features(examples, tokenizer, length)
+            each = zip(examples, pairs, self._words_of_pairs(pairs, tokenizer), strict=True)
+            return replace(features, alignment=[_of_pair(*row, tokenizer) for row in each])
         encoded = tokenizer.encode(examples, max_length=WHOLE)
         texts, words = encoded.input_ids, self._words_of(encoded, tokenizer)
         masks = _masks(examples, texts, tokenizer)
@@ -129,7 +137,11 @@ class MaskedWords(Processor):
         return replace(_windowed(texts, parts), truncated=truncated, alignment=alignment)
 
     def scoring_features(self, examples: Sequence, tokenizer: Tokenizer, length: int) -> Features:
-        """Tokenize whole texts, with the same masks every time."""
+        """Tokenize whole texts, or truncated pairs, with the same masks every time."""
+        if examples and isinstance(examples[0], tuple):
+            features, pairs = pair_features(examples, tokenizer, length)
+            numbers = self._words_of_pairs(pairs, tokenizer)
+            return self.masked(features, tokenizer, None if numbers[0] is None else numbers)
         encoded = tokenizer.encode(examples, max_length=WHOLE)
         texts, words = encoded.input_ids, self._words_of(encoded, tokenizer)
         parts = [(i, *part) for i, ids in enumerate(texts) for part in _windows(len(ids) - 2, length - 2)]
@@ -159,6 +171,11 @@ class MaskedWords(Processor):
 
     def _words_of(self, encoded: Encoded, tokenizer: Tokenizer) -> list[np.ndarray] | None:
         return None if self.unit == "tokens" else word_numbers(encoded, tokenizer)
+
+    def _words_of_pairs(self, pairs: Sequence[PairMasks], tokenizer: Tokenizer) -> list[Any]:
+        """Return the word numbers of each row, where only the tokenizer knows words; None of each otherwise."""
+        known = self.unit == "tokens" or not splits_words_itself(tokenizer)
+        return [None if known else pair.words for pair in pairs]
 
     def corrupt(
         self, inputs: Inputs, tokenizer: Tokenizer, random: np.random.Generator, alignment: Sequence[Any] = ()
@@ -247,25 +264,27 @@ class MaskedWords(Processor):
         np.add.at(masks, features.example, [len(alignment.index) for alignment in features.alignment])
         if (masks == 0).any():
             row, token = int(masks.argmin()), features.alignment[0].tokenizer.mask_token
-            raise KerasBertError(f"row {row}: expected a text with {token}, received none in {examples[row][:40]!r}")
+            text = examples[row] if isinstance(examples[row], str) else " ".join(examples[row])
+            raise KerasBertError(f"row {row}: expected a text with {token}, received none in {text[:40]!r}")
 
     def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         self.check_masks(examples, features)
-        predictions = [{"text": text, "masks": []} for text in examples]
+        predictions: list[dict[str, Any]] = [{**text_fields(example), "masks": []} for example in examples]
         for number, alignment, raw_result in zip(features.example, features.alignment, raw_results, strict=True):
-            for (start, end), probabilities in zip(alignment.spans, raw_result["logits"], strict=True):
+            for mask, probabilities in zip(_places(alignment), raw_result["logits"], strict=True):
                 words = self._words(probabilities, alignment.tokenizer)
-                predictions[number]["masks"].append({"start": start, "end": end, "words": words})
+                predictions[number]["masks"].append({**mask, "words": words})
         return predictions
 
-    def probes(self, examples: Sequence, tokenizer: Tokenizer) -> list[str]:
-        """Return texts with a mask: one word in the middle of each is replaced."""
-        probes = []
-        for text in examples:
+    def probes(self, examples: Sequence, tokenizer: Tokenizer) -> list:
+        """Return texts with a mask: one word in the middle of each, or of the second text of a pair, is replaced."""
+
+        def probe(text: str) -> str:
             words = text.split()
             words[len(words) // 2] = tokenizer.mask_token
-            probes.append(" ".join(words))
-        return probes
+            return " ".join(words)
+
+        return [(each[0], probe(each[1])) if isinstance(each, tuple) else probe(each) for each in examples]
 
     def listing(self, top_k: int) -> Self:
         return replace(self, top=top_k)
@@ -339,3 +358,21 @@ def _masks(examples: Sequence[str], texts: Sequence[list[int]], tokenizer: Token
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """Return a span without the space before it, which some masks include."""
     return end - len(text[start:end].lstrip()), end
+
+
+def _of_pair(
+    example: tuple[str, str], masks: PairMasks, words: np.ndarray | None, tokenizer: Tokenizer
+) -> MaskedPositions:
+    texts = (example[part] for part in masks.parts)
+    spans = tuple(_trimmed(text, *span) for text, span in zip(texts, masks.spans, strict=True))
+    return MaskedPositions(masks.index, tokenizer, spans, words=words, parts=masks.parts)
+
+
+def _places(masks: MaskedPositions) -> list[dict[str, int]]:
+    """Return where each mask stands, as a prediction tells it."""
+    places = [{"start": start, "end": end} for start, end in masks.spans]
+    return (
+        places
+        if masks.parts is None
+        else [{**place, "part": part} for place, part in zip(places, masks.parts, strict=True)]
+    )

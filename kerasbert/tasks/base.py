@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import tf_keras as keras
 
 DEFAULT_LENGTH = 128  # tokens
+_NAMED_LABELS = 8  # in the line that shows a task
 _SHORTEST_LENGTH = 3  # [CLS], one token, [SEP]
 
 
@@ -253,6 +254,16 @@ class Task(InferenceModel, KerasTask):
         return None if self.head_name is None else f"the head {self.head_name!r}"
 
     # -- settings -------------------------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        """Tell encoder, labels, length and parameters in one line; `summary` shows the layers."""
+        if "encoder" not in vars(self):  # while it is made
+            return object.__repr__(self)
+        labels = self.labels or ()
+        named = [f"{len(labels)} labels" if len(labels) > _NAMED_LABELS else f"labels {list(labels)}"] if labels else []
+        head = [] if self.head_name is None else [f"head {self.head_name}"]
+        sizes = [f"{self.sequence_length} tokens a row", f"{self.count_params():,} parameters"]
+        return f"{type(self).__name__}({'; '.join([repr(self.encoder), *named, *head, *sizes])})"
 
     def get_config(self) -> dict[str, Any]:
         encoder = {"model_type": self.config.model_type, "config": self.encoder.get_config()}

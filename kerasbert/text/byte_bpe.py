@@ -13,6 +13,7 @@ from kerasbert.text.vocabulary_learning import ROBERTA_TOKENS, learn_byte_pairs
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
+    from tokenizers.decoders import Decoder
 
 
 class ByteLevelBPE(Tokenizer):
@@ -128,6 +129,11 @@ class ByteLevelBPE(Tokenizer):
             add_prefix_space=self.add_prefix_space,
         )
         return engine
+
+    def _decoder(self) -> "Decoder":
+        from tokenizers import decoders
+
+        return decoders.ByteLevel()
 
     def _shifted(self, offsets: list[tuple[int, int]], start: int) -> list[tuple[int, int]]:
         shifted = super()._shifted(offsets, start)

@@ -14,6 +14,7 @@ from kerasbert.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
+    from tokenizers.decoders import Decoder
 
 
 class EngineTokens(Vocabulary):
@@ -115,3 +116,9 @@ class EngineTokens(Vocabulary):
     def _build_engine(self) -> "Engine":
         """Build a `tokenizers.Tokenizer` without special tokens."""
         raise NotImplementedError
+
+    def _decoder(self) -> "Decoder":
+        """Return what joins tokens to a text: pieces that begin with `##` to the one before."""
+        from tokenizers import decoders
+
+        return decoders.WordPiece()

@@ -19,6 +19,7 @@ from kerasbert.text.vocabulary_learning import learn_sentencepiece
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer as Engine
+    from tokenizers.decoders import Decoder
     from tokenizers.normalizers import Normalizer
 
 _SPACES = re.compile(r"(?= )")  # places at which a long text may be cut
@@ -153,6 +154,11 @@ class SentencePiece(Tokenizer):
             engine.normalizer = normalizers.Sequence([normalizer, normalizers.Replace(Regex(" {2,}"), " ")])
             engine.pre_tokenizer = words
         return engine
+
+    def _decoder(self) -> "Decoder":
+        from tokenizers import decoders
+
+        return decoders.Metaspace()
 
     def _settings(self) -> dict[str, Any]:
         return {"model": base64.b64encode(self.model).decode("ascii"), **super()._settings()}

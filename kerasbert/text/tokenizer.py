@@ -283,6 +283,64 @@ class Tokenizer(EngineTokens):
             ids += [np.array(row.ids, np.int32) for row in rows]
         return ids, numbers
 
+    def tokens(self, text: str | Sequence[int] | np.ndarray) -> list[str]:
+        """Return the tokens of a text, or those of token ids.
+
+        Args:
+            text: A text, whose tokens are those of `token_ids`; or the ids of one row, `(tokens,)`, such as one of `input_ids`.
+
+        Returns:
+            The tokens as they stand in the vocabulary. Those of ids include special ones.
+
+        Raises:
+            KerasBertError: When it is neither, or an id is not in the vocabulary.
+
+        Example:
+            ```python
+            task.tokenizer.tokens("wake me at six")
+            task.tokenizer.tokens([2, 43, 3])[0]  # '[CLS]'
+            ```
+        """
+        return self._tokens_of(self.token_ids([text])[0] if isinstance(text, str) else text)
+
+    def decode(self, ids: Sequence[int] | np.ndarray, skip_special_tokens: bool = False) -> str:
+        """Join the tokens of ids to a text: pieces of a word together, no space before punctuation.
+
+        What the tokenizer removes is not in it, such as capitals and further white space. Japanese words have spaces between them.
+
+        Args:
+            ids: The ids of one row, `(tokens,)`.
+            skip_special_tokens: Whether to leave out `[CLS]`, `[SEP]`, `[PAD]`, `[MASK]` and `[UNK]`.
+
+        Returns:
+            The text.
+
+        Raises:
+            KerasBertError: When an id is not in the vocabulary.
+
+        Example:
+            ```python
+            ids = task.tokenizer.encode(["Wake me!"], max_length=16).input_ids[0]
+            task.tokenizer.decode(ids)  # '[CLS] wake me! [SEP]'
+            ```
+        """
+        special = set(self.special_tokens().values()) if skip_special_tokens else ()
+        return self._decoder().decode([token for token in self._tokens_of(ids) if token not in special])
+
+    def _tokens_of(self, ids: Sequence[int] | np.ndarray) -> list[str]:
+        row = np.asarray(ids)
+        if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
+            received = f"{type(ids).__name__} of shape {row.shape} and type {row.dtype}"
+            raise KerasBertError(
+                f"expected the token ids of one row as whole numbers, received {received}; pass one row"
+            )
+        if row.size and not 0 <= row.min() <= row.max() < self.vocabulary_size:
+            wrong = int(row[(row < 0) | (row >= self.vocabulary_size)][0])
+            raise KerasBertError(
+                f"expected token ids from 0 to {self.vocabulary_size - 1}, received {wrong}; pass ids of this vocabulary"
+            )
+        return [self._vocabulary[number] for number in row.tolist()]
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.vocabulary_size} tokens)"
 

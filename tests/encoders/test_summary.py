@@ -83,3 +83,17 @@ def test_summaries_of_other_inputs(tiny):
     )
     words = rows(summary(MaskedLM(tiny.encoder(pooler=False), sequence_length=16)))
     assert words["masked_lm (MaskedLMHead)"][0] == f"(None, None, {tiny.encoder().config.vocab_size})"
+
+
+def test_a_model_is_shown_in_one_line(tiny, dynamic_model):
+    task = tiny.narrow()
+    assert repr(task.encoder) == "BertEncoder(1 layer, hidden size 8, 40 tokens)"
+    count = f"{task.count_params():,}"
+    assert (
+        repr(task)
+        == str(task)
+        == (f"TextClassifier({task.encoder!r}; labels ['negative', 'positive']; 16 tokens a row; {count} parameters)")
+    )
+    assert "40 tokens, dynamic_wi8_afp32); labels" in repr(dynamic_model)
+    many = tiny.narrow(labels=[f"label {number}" for number in range(9)])
+    assert "; 9 labels; " in repr(many)

@@ -1,6 +1,7 @@
 """Masking tokens and filling masks, without a model."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import IGNORED, make_processor
 from kerasbert.processors.word_pieces import readable, word_pieces
-from kerasbert.text import SentencePiece
+from kerasbert.text import JapaneseTokenizer, SentencePiece
 
 PROCESSOR = make_processor("masked_lm")
 
@@ -177,11 +178,47 @@ def test_metrics_are_over_masks_of_a_fixed_seed(tokenizer):
     np.testing.assert_array_equal(compared.argmax(axis=1), features.alignment[0].labels)
 
 
-def test_pairs_and_empty_texts_are_rejected(tokenizer):
+def test_masks_of_a_pair_are_in_one_row_and_know_their_text(tokenizer):
+    pairs = [("the [MASK] was good", "it  [MASK] very [MASK]"), ("a film", "so [MASK]")]
+    features = PROCESSOR.features(pairs, tokenizer, 16)
+    assert features.tokens.token_type_ids[0] == [0] * 6 + [1] * 5
+    probabilities = np.zeros((16, 40), np.float32)
+    raw_results = [PROCESSOR.raw_result({"logits": probabilities}, features, row) for row in range(2)]
+    first, second = PROCESSOR.predictions(pairs, features, raw_results)
+    assert (first["text"], first["pair"]) == pairs[0]
+    found = [(pairs[0][mask["part"]][mask["start"] : mask["end"]], mask["part"]) for mask in first["masks"]]
+    assert found == [("[MASK]", 0), ("[MASK]", 1), ("[MASK]", 1)]
+    assert [mask["start"] for mask in first["masks"]] == [4, 4, 16] and second["masks"][0]["part"] == 1
+
+
+def test_a_pair_is_truncated_unless_a_mask_is_lost(tokenizer):
+    features = PROCESSOR.features([(LONG, "it [MASK]")], tokenizer, 16)
+    assert features.truncated == 1 and features.lengths == 16
+    with pytest.raises(KerasBertError, match="row 0: .*masks of a pair within 16 tokens, received 1 behind them"):
+        PROCESSOR.features([(LONG + " [MASK]", "it [MASK]")], tokenizer, 16)
+
+
+def test_words_of_pairs_are_masked_in_training_and_scores():
+    tokenizer = JapaneseTokenizer(
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"猫都東京に住む"], subwords="character"
+    )
+    whole = replace(PROCESSOR, whole_words=True, share=0.4)
+    pairs = [("東京都に", "東京に住む")] * 4
+    features = whole.features(pairs, tokenizer, 16)
+    assert features.alignment[0].words.tolist() == [-1, 0, 0, 1, 2, -1, 3, 3, 4, 5, 5, -1]
+    inputs = features.pack(range(4), 16, tokenizer.pad_id)
+    _, labels = whole.corrupt(inputs, tokenizer, np.random.default_rng(0), features.alignment)
+    scored = whole.scoring_features(pairs, tokenizer, 16)
+    chosen = [*(np.flatnonzero(row != IGNORED) for row in labels), *(places.index for places in scored.alignment)]
+    for row in chosen:
+        assert all((first in row) == (first + 1 in row) for first in (1, 6, 9))
+
+
+def test_empty_texts_and_labels_are_rejected(tokenizer):
     with pytest.raises(KerasBertError, match="row 1: .*empty"):
         PROCESSOR.examples(["the film", " \n"])
-    with pytest.raises(KerasBertError, match="row 0: .*pair"):
-        PROCESSOR.examples([("the film", "it")])
+    with pytest.raises(KerasBertError, match="row 0: .*empty"):
+        PROCESSOR.examples([("the film", " ")])
     with pytest.raises(KerasBertError, match="labels"):
         PROCESSOR.encode_labels([1], ["the film"], PROCESSOR.features(["the film"], tokenizer, 8))
     with pytest.raises(KerasBertError, match="words to mask"):

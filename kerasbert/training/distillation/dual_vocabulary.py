@@ -148,6 +148,10 @@ class DualVocabulary(StudentTraining):
         task_inputs.check_containers(x)
         if self._kept is None or self._kept[0] is not x:  # a run asks for them twice
             texts = self.student.processor.examples(x.x if isinstance(x, Dataset) else x)
+            if texts and isinstance(texts[0], tuple):
+                raise KerasBertError(
+                    "expected single texts for two vocabularies, received pairs; give their texts in a list"
+                )
             rows = mixed_rows(texts, self.vocabularies, self.student.sequence_length)
             self._kept = self._no_dependency((x, texts, rows))
         return self._kept[1:]

@@ -198,6 +198,8 @@ def test_wrong_models_and_numbers_are_refused(tiny, teacher, texts):
     dual = DualVocabulary(student, teacher)
     with pytest.raises(KerasBertError, match="expected texts for two vocabularies, received dict"):
         dual.features(teacher.pack(["a film"]))
+    with pytest.raises(KerasBertError, match="expected single texts for two vocabularies, received pairs"):
+        dual.features([("a film", "it was good")])
 
 
 @pytest.mark.long
