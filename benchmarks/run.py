@@ -151,6 +151,7 @@ MEASUREMENTS = (
 HELPERS = {
     "run": "runs the measurements",
     "training.defaults": "trains for many hours, and continues its result file",
+    "training.finetuning_ways": "trains for over an hour, and continues its result file",
     "training.finetuning_pytorch": "a child process of training.finetuning",
     "training.pretraining_keras": "a child process of training.pretraining_throughput",
     "training.pretraining_pytorch": "a child process of training.pretraining_throughput",

@@ -57,15 +57,25 @@ class Case:
     settings: dict[str, str]
 
 
-def _lines(path: Path, encoding: str = "utf-8") -> list[str]:
+def file_lines(path: Path, encoding: str = "utf-8") -> list[str]:
+    """Return the lines of a gzip file."""
     return gzip.decompress(path.read_bytes()).decode(encoding).splitlines()
 
 
-def _table(train: str, dev: str | None, columns: tuple[int, ...], header: bool) -> Callable:
+def table_rows(train: str, dev: str | None, columns: tuple[int, ...], header: bool) -> Callable:
+    """Return a reader of the rows of a table, for `Case`.
+
+    Args:
+        train: The training file, below the folder of all data sets.
+        dev: The development file; None for the last fifth of the training rows in a fixed order.
+        columns: Of the texts and the label.
+        header: Whether the files have one.
+    """
+
     def read(folder: Path) -> tuple[list[str], list[str]]:
         parts = []
         for name in (train, dev):
-            rows = [] if name is None else [line.split("\t") for line in _lines(folder / name)[int(header) :]]
+            rows = [] if name is None else [line.split("\t") for line in file_lines(folder / name)[int(header) :]]
             parts.append(["\t".join(row[i] for i in columns) for row in rows if len(row) > max(columns)])
         if dev is None:  # the last rows of a fixed order
             order = np.random.default_rng(SEED).permutation(len(parts[0]))
@@ -79,14 +89,14 @@ def _table(train: str, dev: str | None, columns: tuple[int, ...], header: bool) 
 def _wnut17(folder: Path) -> tuple[list[str], list[str]]:
     parts = []
     for name in ("train", "dev"):
-        blocks = "\n".join(_lines(folder / f"wnut17/{name}.conll.gz")).split("\n\n")
+        blocks = "\n".join(file_lines(folder / f"wnut17/{name}.conll.gz")).split("\n\n")
         parts.append([block.strip("\n") for block in blocks if block.strip()])
     return parts[0], parts[1]
 
 
 def _snips(folder: Path) -> tuple[list[str], list[str]]:
     return tuple(
-        [_tagged(json.loads(line)) for line in _lines(folder / f"snips/{name}.jsonl.gz")]
+        [_tagged(json.loads(line)) for line in file_lines(folder / f"snips/{name}.jsonl.gz")]
         for name in ("train", "validate")
     )  # type: ignore[return-value]
 
@@ -107,7 +117,7 @@ def _subjqa(folder: Path) -> tuple[list[Any], list[Any]]:
     """Read the questions on short reviews. The development rows are those of `dev` and `test`: `dev` has 369 of them alone."""
     parts: dict[str, list[Any]] = {}
     for name in ("train", "dev", "test"):
-        data = json.loads("\n".join(_lines(folder / f"subjqa/{name}.json.gz")))["data"]
+        data = json.loads("\n".join(file_lines(folder / f"subjqa/{name}.json.gz")))["data"]
         paragraphs = [paragraph for document in data for paragraph in document["paragraphs"]]
         parts[name] = [paragraph for paragraph in paragraphs if len(paragraph["context"]) <= LONGEST_CONTEXT]
     return parts["train"], parts["dev"] + parts["test"]
@@ -115,16 +125,16 @@ def _subjqa(folder: Path) -> tuple[list[Any], list[Any]]:
 
 CASES = {
     "sst-2": Case(
-        "classification", 2000, 872, "tsv", _table("sst-2/train.tsv.gz", "sst-2/dev.tsv.gz", (0, 1), True), {}
+        "classification", 2000, 872, "tsv", table_rows("sst-2/train.tsv.gz", "sst-2/dev.tsv.gz", (0, 1), True), {}
     ),
-    "banking77": Case("classification", 3000, 800, "tsv", _table("banking77/train.tsv.gz", None, (0, 1), True), {}),
+    "banking77": Case("classification", 3000, 800, "tsv", table_rows("banking77/train.tsv.gz", None, (0, 1), True), {}),
     "snips slots": Case("tagging", 1500, 500, "conll", _snips, {}),
     "sts-b": Case(
-        "regression", 2000, 600, "tsv", _table("sts-b/train.tsv.gz", "sts-b/dev.tsv.gz", (7, 8, 9), True), {}
+        "regression", 2000, 600, "tsv", table_rows("sts-b/train.tsv.gz", "sts-b/dev.tsv.gz", (7, 8, 9), True), {}
     ),
-    "ag-news": Case("classification", 1000, 500, "tsv", _table("ag-news/dev.tsv.gz", None, (0, 1), False), {}),
+    "ag-news": Case("classification", 1000, 500, "tsv", table_rows("ag-news/dev.tsv.gz", None, (0, 1), False), {}),
     "clinc150": Case(
-        "classification", 4000, 800, "tsv", _table("clinc150/train.tsv.gz", "clinc150/dev.tsv.gz", (0, 1), True), {}
+        "classification", 4000, 800, "tsv", table_rows("clinc150/train.tsv.gz", "clinc150/dev.tsv.gz", (0, 1), True), {}
     ),
     "wnut17": Case("tagging", 2000, 500, "conll", _wnut17, {}),
     "subjqa": Case("question-answering", 1800, 1000, "json", _subjqa, {}),

@@ -5,6 +5,7 @@ from typing import Any
 
 import tf_keras as keras
 
+from kerasbert.console.output import note
 from kerasbert.errors import KerasBertError
 from kerasbert.optimizers.adamw import fused_adamw_of
 from kerasbert.optimizers.parameter_groups import depths, part_of, trainable_variables_by_path
@@ -17,7 +18,7 @@ class GradualUnfreezing(keras.callbacks.Callback):
 
     The callback is for `fit` of a task compiled with `kb.adamw`. Frozen layers have a learning rate of 0. Their gradients are still
     computed, so an epoch takes as long as without the callback. The trained parts depend on the epoch number alone, so a resumed run
-    trains the same ones. All parts are trainable after `fit`.
+    trains the same ones. All parts are trainable after `fit`. A note names the parts for which `fit` has too few epochs.
 
     Args:
         task: The compiled task.
@@ -51,6 +52,17 @@ class GradualUnfreezing(keras.callbacks.Callback):
     def open_parts(self) -> list[str]:
         """The parts that are trained now."""
         return [part for stage in self.stages[: int(self._open_to.numpy()) + 1] for part in stage]
+
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
+        # A run that ends before its last stage keeps pretrained layers, which no score tells.
+        epochs = int((self.params or {}).get("epochs") or 0)
+        closed = [part for stage in self.stages[(epochs - 1) // self.every + 1 :] for part in stage]
+        if epochs and closed:
+            needed = (len(self.stages) - 1) * self.every + 1
+            note(
+                f"note: gradual unfreezing leaves {', '.join(closed)} untrained in {epochs} epoch{'s'[: epochs > 1]}; "
+                f"with {needed} or more all parts are trained"
+            )
 
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
         self._open_to.assign(min(epoch // self.every, len(self.stages) - 1))

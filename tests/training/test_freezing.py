@@ -158,6 +158,17 @@ def test_unfreezing_continues_in_a_later_fit(tiny):
     assert record.epochs == [STAGES[0] | STAGES[1]]
 
 
+def test_parts_that_a_run_is_too_short_for_are_noted(tiny, capsys):
+    model = narrow(tiny)
+    model.compile(kb.adamw(0.05), run_eagerly=True)
+    rows = tiny.rows(8)
+    model.fit(*rows, epochs=3, verbose=0, callbacks=[GradualUnfreezing(model, every=2)])
+    error = capsys.readouterr().err
+    assert "note: gradual unfreezing leaves layers.0, embeddings untrained in 3 epochs; with 7 or more" in error
+    model.fit(*rows, epochs=4, initial_epoch=3, verbose=0, callbacks=[GradualUnfreezing(model)])
+    assert "unfreezing" not in capsys.readouterr().err
+
+
 def test_unfreezing_starts_with_the_trained_parts(tiny):
     model = tiny.sentence_encoder(sizes=LOW)
     model.compile(kb.adamw(0.1))
