@@ -8,7 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kerasbert.console.output import note
 from kerasbert.data.bad_rows import BadRows, peek
+from kerasbert.data.cola import COLA_LABEL, COLA_TEXT, is_cola
 from kerasbert.data.columns import Columns, no_rows_error, open_table
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.delimiters import parse_delimiter
@@ -144,6 +146,13 @@ def _select_columns(
     sample: int,
 ) -> tuple[_Selection, CellRecords | ObjectRecords]:
     known = [normalize_name(name) for name in columns.names]
+    rows, records = _peek_cells(columns, records, sample)
+    unnamed = columns.header is None and isinstance(records, CellRecords)
+    if unnamed and requested[0] is None and len(known) == 4 and is_cola(rows):
+        note(
+            f"{columns.path}: the columns are those of CoLA; the texts are column {COLA_TEXT}, the labels column {COLA_LABEL}"
+        )
+        requested, label = [str(COLA_TEXT), requested[1]], label or str(COLA_LABEL)
 
     def find(column: str | None, role: str, defaults: Sequence[str]) -> int | None:
         return columns.find_default(defaults) if column is None else columns.find(column, role)
@@ -157,7 +166,6 @@ def _select_columns(
     names = named_columns(label, columns.names)
     several = LabelColumns.find(columns, names) if len(names) > 1 else None
     label_column = several or find(names[0] if names else None, "label", LABELS)
-    rows, records = _peek_cells(columns, records, sample)
     named = columns.header is not None or isinstance(records, ObjectRecords)
     if label_column is None and multi_label and named:
         label_column = LabelColumns.detect(columns, rows, (text, pair))

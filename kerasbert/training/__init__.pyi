@@ -11,6 +11,7 @@ from kerasbert.optimizers.schedules import (
     WarmupCosineDecay as WarmupCosineDecay,
     WarmupLinearDecay as WarmupLinearDecay,
 )
+from kerasbert.optimizers.sgd import sgd as sgd
 from kerasbert.tasks.freezing import (
     freeze as freeze,
     train_only as train_only,

@@ -56,6 +56,17 @@ def test_without_a_header_columns_are_numbers(tmp_path):
     assert table.columns == ("0", "1", "2", "3")
 
 
+def test_the_file_of_cola_is_recognized(tmp_path, capsys):
+    path = write(tmp_path, "cola.tsv", "gj04\t1\t\tThe first.\ngj04\t0\t*\tThe second.\n")
+    table = read_table(path)
+    assert (table.texts, table.labels) == (["The first.", "The second."], ["1", "0"])
+    assert "the texts are column 3, the labels column 1" in capsys.readouterr().err
+    assert read_table(path, label="0").labels == ["gj04", "gj04"]
+    other = write(tmp_path, "other.tsv", "gj04\t1\tname\tThe first.\ngj04\t0\t*\tThe second.\n")
+    with pytest.raises(KerasBertError, match="expected a column of texts"):
+        read_table(other)
+
+
 def test_without_a_header_extra_columns_are_ignored(tmp_path):
     path = write(tmp_path, "sts.tsv", "2.5\ta\tb\n1.0\tc\td\tsource\n")
     table = read_table(path, text="1", pair="2", label="0")
