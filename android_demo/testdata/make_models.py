@@ -3,15 +3,18 @@ r"""Writes the tiny models of the tests: `models/*.tflite`, and `models/predicti
 `refused/newer.tflite` is one of them with operators in versions that no runtime has yet.
 
     python android_demo/testdata/make_models.py
+    python android_demo/testdata/make_models.py exits exits_tags    # these only
 
 Weights are random and vocabularies have 45 tokens. A file takes about 30 KB.
 """
 
 import json
 import struct
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tf_keras as keras
 from ai_edge_litert import schema_py_generated as schema
 
@@ -69,19 +72,34 @@ _CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Any]] = {
         {"length": 16},
         list(_TEXTS),
     ),
+    "exits": (
+        "TextClassifier",
+        {"labels": ("negative", "positive", "neither"), "exits": [1, 2]},
+        {"length": [8, 16]},
+        [*_TEXTS, *_WORDS[:12]],
+    ),
+    "exits_tags": ("TokenTagger", {"labels": ("O", "B-X", "I-X", "B-Y", "I-Y"), "exits": [1, 2]}, {"length": 16}, list(_TEXTS)),
 }  # fmt: skip
 
 
 def main() -> None:
-    """Write all files."""
+    """Write the files, and keep those that were not named."""
+    names = sys.argv[1:] or list(_CASES)
+    if unknown := set(names) - set(_CASES):
+        sys.exit(f"expected names among {', '.join(_CASES)}, received {', '.join(sorted(unknown))}; name others")
     FOLDER.mkdir(exist_ok=True)
-    predictions = {}
+    records = FOLDER / "predictions.json"
+    predictions = json.loads(records.read_text("utf-8")) if records.is_file() else {}
     for seed, (name, case) in enumerate(_CASES.items()):
+        if name not in names:
+            continue
         path = FOLDER / f"{name}.tflite"
         predictions[path.name] = _write(path, seed, *case)
         path.with_name(f"{path.name}.json").unlink()  # the file beside it says the same as the packed metadata
     lines = json.dumps(predictions, indent=1, ensure_ascii=False)
-    (FOLDER / "predictions.json").write_text(f"{lines}\n", "utf-8")
+    records.write_text(f"{lines}\n", "utf-8")
+    if "label" not in names:
+        return
     REFUSED.mkdir(exist_ok=True)
     (REFUSED / "newer.tflite").write_bytes(_newer((FOLDER / "label.tflite").read_bytes()))
 
@@ -99,14 +117,23 @@ def _newer(content: bytes) -> bytes:
 def _write(path: Path, seed: int, task_class: str, settings: dict, options: dict, examples: Any) -> list[dict]:
     """Convert a task with random weights, and return the records of its predictions."""
     keras.utils.set_random_seed(seed)
-    encoder = BertEncoder(BertConfig(**_SIZES))
+    layers = {"num_hidden_layers": 3} if "exits" in settings else {}
+    encoder = BertEncoder(BertConfig(**{**_SIZES, **layers}))
     length = options["length"]
     longest = 16 if length == "resizable" else max(length) if isinstance(length, list) else length
     task = getattr(kb, task_class)(encoder, WordPiece(VOCABULARY), sequence_length=longest, **settings)
+    if "exits" in settings:
+        task.exit_threshold = _threshold(task, examples)
     kb.export.convert(task, recipe="float32", **options).save(path)
     predictor = open_pipeline(path)
     rows = predictor.processor.examples(examples)
     return to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
+
+
+def _threshold(task: Any, examples: Any) -> float:
+    """Return a threshold between two rows' confidences at the second exit, so that rows end at different exits."""
+    values = np.sort(task.serve_exits(task.pack(examples))[1]["confidence"].numpy().astype(float))
+    return float(values[len(values) // 2 - 1] + values[len(values) // 2]) / 2
 
 
 if __name__ == "__main__":

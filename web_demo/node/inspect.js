@@ -36,6 +36,7 @@ function fieldsOf(metadata) {
     vocab_size: metadata.vocabularySize,
     tokenizer: metadata.tokenizer,
     kerasbert: metadata.version,
+    ...(metadata.exits !== null && { exits: metadata.exits, exit_threshold: metadata.exitThreshold }),
   };
 }
 

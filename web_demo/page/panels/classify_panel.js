@@ -57,10 +57,11 @@ export class ClassifyPanel {
   }
 
   #showResult(classified) {
-    const { result, tokens, readTokens } = classified;
+    const { result, tokens, layers, readTokens } = classified;
     if (result.kind === "labels") this.#showBars(result.bars);
     else this.#replace(result.kind === "score" ? scoreOf(result) : entitiesOf(classified));
-    setText(byId("classify-facts"), `${counted(tokens, "token")} · ${milliseconds(classified.milliseconds)}`);
+    const ran = layers === null ? [] : [`${layers.ran} of ${counted(layers.all, "layer")}`];
+    setText(byId("classify-facts"), [counted(tokens, "token"), ...ran, milliseconds(classified.milliseconds)].join(" · "));
     this.#showCut(readTokens);
     this.#announcer.announce(spoken(result));
   }

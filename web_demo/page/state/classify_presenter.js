@@ -36,6 +36,7 @@ import { ACCEPTED } from "./task_types.js";
  * @property {string} text the text that was read; the person may have typed on meanwhile
  * @property {TextResult} result
  * @property {number} tokens tokens of the text, special ones included
+ * @property {{ran: number, all: number} | null} layers the layers that ran before the text ended at an exit; null for a file without exits
  * @property {number} milliseconds the time of the prediction, tokenization included
  * @property {number | null} readTokens the tokens that the model read, where it cut the text; null if it read all
  */

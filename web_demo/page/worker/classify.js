@@ -21,7 +21,10 @@ export async function classify(task, text) {
   const milliseconds = performance.now() - start;
   const { tokenizer, length } = task.model;
   const tokens = tokenizer.tokens(text).size + 2;
-  return { text, result: resultOf(prediction, task.labels ?? []), tokens, milliseconds, readTokens: prediction.isCut ? length : null };
+  return {
+    text, result: resultOf(prediction, task.labels ?? []), tokens, layers: layersOf(prediction, task), milliseconds,
+    readTokens: prediction.isCut ? length : null,
+  };
 }
 
 /**
@@ -34,6 +37,11 @@ export async function classify(task, text) {
 export function tokensOf(task, text) {
   const { tokenizer } = task.model;
   return Array.from(tokenizer.encode(text, null, SHOWN_TOKENS).ids, (id) => tokenizer.vocabulary[id]);
+}
+
+/** The layers that ran, of all; null for a file without exits. */
+function layersOf({ layers }, { model }) {
+  return layers === null ? null : { ran: layers, all: model.file.metadata.exits.at(-1) };
 }
 
 function resultOf(prediction, labels) {

@@ -41,9 +41,14 @@ class LiteRtEngines(private val context: Context, private val models: AppModels)
 private class CompiledModelEngine(private val model: CompiledModel, private val file: ModelFile, override val title: String) : Engine {
     private val buffers = HashMap<String, Buffers>()
 
-    override fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray> = guarded("a run of ${file.name}") {
+    override fun run(
+        signature: String,
+        inputs: Map<String, IntArray>,
+        vectors: Map<String, FloatArray>,
+    ): Map<String, FloatArray> = guarded("a run of ${file.name}") {
         val own = buffers.getOrPut(signature) { buffersOf(file.signatures.first { it.name == signature }) }
         inputs.forEach { (name, values) -> own.inputs.getValue(name).writeInt(values) }
+        vectors.forEach { (name, values) -> own.inputs.getValue(name).writeFloat(values) }
         model.run(own.inputs, own.outputs, signature)
         own.outputs.mapValues { (_, buffer) -> buffer.readFloat() }
     }

@@ -37,10 +37,10 @@ class TestApplication : DemoApplication() {
     }
 
     private inner class Gated(private val engine: Engine) : Engine by engine {
-        override fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray> {
+        override fun run(signature: String, inputs: Map<String, IntArray>, vectors: Map<String, FloatArray>): Map<String, FloatArray> {
             gate.await()
             failure?.let { throw it }
-            return engine.run(signature, inputs)
+            return engine.run(signature, inputs, vectors)
         }
     }
 

@@ -58,7 +58,7 @@ class FakeEngines(override val accelerators: List<Accelerator> = listOf(Accelera
         return object : Engine {
             override val title = "fake $accelerator"
 
-            override fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray> {
+            override fun run(signature: String, inputs: Map<String, IntArray>, vectors: Map<String, FloatArray>): Map<String, FloatArray> {
                 failure?.let { throw it }
                 runs++
                 val ids = inputs.getValue("input_ids")

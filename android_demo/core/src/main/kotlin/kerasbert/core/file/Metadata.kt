@@ -12,6 +12,8 @@ import kerasbert.core.KerasBertException
  * @property sequenceLength tokens of the inputs, of the longest signature where there are several; null for a resizable length.
  * @property rowLength the task's longest row, to which texts are cut if the file is resizable; null in files of the first versions.
  * @property lengths the lengths of a file with a signature `serve_N` for each; null for a file with one signature.
+ * @property exits the layers before each exit of a file with early exits, which has a signature for each; null for a file without.
+ * @property exitThreshold the confidence from which on a text ends at an exit; null: at the last one.
  * @property inputs `ids`, or `text` for a file with the tokenizer in its graph.
  * @property recipe the recipe of the conversion.
  * @property integerOnly whether no operator computes in float.
@@ -32,6 +34,8 @@ class Metadata(
     val sequenceLength: Int? = null,
     val rowLength: Int? = null,
     val lengths: List<Int>? = null,
+    val exits: List<Int>? = null,
+    val exitThreshold: Double? = null,
     val inputs: String = IDS,
     val recipe: String = "",
     val integerOnly: Boolean = false,

@@ -5,6 +5,7 @@ import kerasbert.core.KerasBertException
 private const val FORMAT = 1L
 private const val MOST_LENGTHS = 256
 private const val MOST_TOKENS = 1L shl 20
+private const val MOST_LAYERS = 1 shl 12
 private const val LARGEST_SETTING = 1 shl 20
 private const val MOST_ROWS_WITHOUT_TOKEN = 1024 // no padding of an embedding table adds as many
 private const val MOST_PROMPTS = 1000
@@ -31,7 +32,9 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
             signature = text("signature"),
             sequenceLength = length("sequence_length"),
             rowLength = length("row_length"),
-            lengths = lengths(),
+            lengths = rising("lengths", MOST_LENGTHS, MOST_TOKENS),
+            exits = rising("exits", MOST_LAYERS, MOST_LAYERS.toLong()),
+            exitThreshold = probability("exit_threshold"),
             inputs = inputs(),
             recipe = text("recipe"),
             integerOnly = flag("integer_only"),
@@ -82,13 +85,21 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
         return value.toInt()
     }
 
-    private fun lengths(): List<Int>? {
-        val value = fields["lengths"] ?: return null
-        val numbers = (value as? List<*>)?.map { each -> (each as? Long)?.takeIf { it in 1..MOST_TOKENS }?.toInt() }
-        val isRising = numbers != null && numbers.size in 2..MOST_LENGTHS && null !in numbers &&
+    /** Two or more rising numbers, or null. */
+    private fun rising(key: String, mostNumbers: Int, most: Long): List<Int>? {
+        val value = fields[key] ?: return null
+        val numbers = (value as? List<*>)?.map { each -> (each as? Long)?.takeIf { it in 1..most }?.toInt() }
+        val isRising = numbers != null && numbers.size in 2..mostNumbers && null !in numbers &&
             numbers.filterNotNull().zipWithNext().all { (one, next) -> one < next }
-        if (!isRising) throw error("lengths ${shown(value)} in $DESCRIPTION")
+        if (!isRising) throw error("$key ${shown(value)} in $DESCRIPTION")
         return numbers.filterNotNull()
+    }
+
+    /** A number from 0 to 1, or null. */
+    private fun probability(key: String): Double? {
+        val value = fields[key] ?: return null
+        val number = (value as? Number)?.toDouble() ?: throw wrong(key)
+        return if (number in 0.0..1.0) number else throw wrong(key)
     }
 
     private fun inputs(): String {

@@ -17,10 +17,11 @@ interface Engine : AutoCloseable {
      * @param signature the signature's name.
      * @param inputs the int32 values of each input by name, of a batch of one. Where the file leaves the length open, it becomes that of the
      *   arrays.
+     * @param vectors the float32 values of each other input by name: what the signature of an exit before returned.
      * @return the float32 values of each output by name.
      * @throws kerasbert.core.KerasBertException when the runtime refuses the model or fails.
      */
-    fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray>
+    fun run(signature: String, inputs: Map<String, IntArray>, vectors: Map<String, FloatArray> = emptyMap()): Map<String, FloatArray>
 
     /** Frees the model. It cannot run afterwards. */
     override fun close()

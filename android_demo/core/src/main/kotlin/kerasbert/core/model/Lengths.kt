@@ -21,9 +21,13 @@ class Lengths(private val metadata: Metadata, tokenizerLimit: Int?) {
         return metadata.sequenceLength ?: minOf((tokens + BUCKET - 1) / BUCKET * BUCKET, longest)
     }
 
-    /** The signature of a length. */
-    fun signature(length: Int): String = if (metadata.lengths == null) metadata.signature else "serve_$length"
+    /** The signatures of a length: those of the exits, which run in turn, or the only one. */
+    fun stages(length: Int): List<String> {
+        val suffix = if (metadata.lengths == null) "" else "_$length"
+        metadata.exits?.let { exits -> return exits.indices.map { "exit_${it + 1}$suffix" } }
+        return listOf(if (metadata.lengths == null) metadata.signature else "serve$suffix")
+    }
 
-    /** The signatures that rows may need. */
-    val signatures: List<String> get() = metadata.lengths?.map(::signature) ?: listOf(metadata.signature)
+    /** The signatures that rows may need, those of each length. */
+    val signatures: List<List<String>> get() = (metadata.lengths ?: listOf(longest)).map(::stages)
 }

@@ -9,8 +9,10 @@ import kerasbert.core.file.Signature
 internal const val IDS = "input_ids"
 internal const val MASK = "attention_mask"
 internal const val TYPES = "token_type_ids"
+internal const val HIDDEN = "hidden"
+internal const val CONFIDENCE = "confidence"
 private val INPUTS = setOf(IDS, MASK, TYPES)
-private val ACCELERATOR_INPUTS = setOf("hidden", "attention_bias") // of the part of a model that has no embeddings
+private val ACCELERATOR_INPUTS = setOf(HIDDEN, "attention_bias") // of the part of a model that has no embeddings
 
 /** Checks that a file can be run on token ids, before a runtime is asked to: the signatures have the inputs and outputs of its task. */
 internal class PortCheck(private val file: ModelFile) {
@@ -25,11 +27,24 @@ internal class PortCheck(private val file: ModelFile) {
             )
         }
         val found = file.signatures.associateBy { it.name }
-        for (name in lengths.signatures) {
-            val signature = found[name] ?: throw mismatch("a signature $name", found.keys.joinToString(", ").ifEmpty { "none" })
-            checkInputs(signature)
-            checkOutputs(signature)
+        for (names in lengths.signatures) {
+            val stages = names.map { name ->
+                found[name] ?: throw mismatch("a signature $name", found.keys.joinToString(", ").ifEmpty { "none" })
+            }
+            stages.forEach(::checkOutputs)
+            checkInputs(stages.first())
+            stages.zipWithNext(::checkStage)
         }
+    }
+
+    /** Checks that the signature of an exit takes what the one before it returns. */
+    private fun checkStage(before: Signature, signature: Signature) {
+        val hidden = before.outputs[HIDDEN]
+        val fits = hidden?.type == "float32" && -1 !in hidden.shape && before.outputs[CONFIDENCE]?.type == "float32" &&
+            signature.inputs.keys == setOf(MASK, HIDDEN) && signature.inputs.getValue(HIDDEN).shape == hidden.shape
+        if (fits) return
+        val expected = "a signature ${signature.name} of fixed lengths that takes the output $HIDDEN of ${before.name}"
+        throw mismatch(expected, shown(signature.inputs.values))
     }
 
     private fun checkInputs(signature: Signature) {

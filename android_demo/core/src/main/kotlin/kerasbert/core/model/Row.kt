@@ -19,8 +19,9 @@ class Row(val ids: IntArray, val types: IntArray) {
  * The outputs of one run.
  *
  * @property length tokens of the run, padding included.
+ * @property layers the layers that ran; null for a file without exits.
  */
-class Outputs(private val values: Map<String, FloatArray>, val length: Int) {
+class Outputs(private val values: Map<String, FloatArray>, val length: Int, val layers: Int? = null) {
     /** The values of an output of the whole row. */
     operator fun get(name: String): FloatArray = values.getValue(name)
 

@@ -28,22 +28,41 @@ class TextModel(val file: ModelFile, val tokenizer: Tokenizer, private val engin
     fun lengthOf(tokens: Int): Int = lengths.of(tokens)
 
     /**
-     * Runs the model on one row, at the shortest length of the file that it fits.
+     * Runs the model on one row, at the shortest length of the file that it fits. A file with exits runs them in turn, until one is
+     * confident.
      *
      * @throws KerasBertException when the row is too long, or the runtime fails.
      */
     fun run(row: Row): Outputs {
         val length = lengths.of(row.size)
         if (row.size > length) throw KerasBertException("expected at most $length tokens, received ${row.size}; cut the text")
-        val signature = lengths.signature(length)
-        val ports = file.signatures.first { it.name == signature }.inputs.keys
-        val outputs = engine.run(signature, ports.associateWith { input(it, row, length) })
-        for (name in file.metadata.type.outputs) check(name, outputs[name], length)
-        return Outputs(outputs, length)
+        val metadata = file.metadata
+        val stages = lengths.stages(length)
+        var outputs = emptyMap<String, FloatArray>()
+        var layers: Int? = null
+        for ((number, stage) in stages.withIndex()) {
+            outputs = run(stage, row, length, outputs)
+            layers = metadata.exits?.get(number)
+            if (number < stages.lastIndex && isConfident(outputs)) break
+        }
+        for (name in metadata.type.outputs) check(name, outputs[name], length)
+        return Outputs(outputs, length, layers)
     }
 
     /** Frees the engine. */
     override fun close() = engine.close()
+
+    /** Runs a signature on what the one before it returned, and on the row. */
+    private fun run(stage: String, row: Row, length: Int, before: Map<String, FloatArray>): Map<String, FloatArray> {
+        val (vectors, ids) = file.signatures.first { it.name == stage }.inputs.keys.partition { it in before }
+        return engine.run(stage, ids.associateWith { input(it, row, length) }, vectors.associateWith(before::getValue))
+    }
+
+    private fun isConfident(outputs: Map<String, FloatArray>): Boolean {
+        val threshold = file.metadata.exitThreshold ?: return false
+        val confidence = outputs[CONFIDENCE]?.firstOrNull() ?: return false
+        return confidence >= threshold // in double, as in Python
+    }
 
     private fun input(name: String, row: Row, length: Int): IntArray = when (name) {
         IDS -> IntArray(length) { if (it < row.size) row.ids[it] else tokenizer.padId }

@@ -36,6 +36,6 @@ class Classification(model: TextModel) : Task(model, TaskType.SINGLE_LABEL) {
         val probabilities = outputs["probabilities"]
         val classes = classNames(probabilities.size).mapIndexed { number, name -> ClassProbability(name, probabilities[number]) }
         val best = classes[argMax(probabilities)]
-        return ClassPrediction(exampleOf(text, pair), isCut, best.name, best.probability, classes)
+        return ClassPrediction(exampleOf(text, pair), isCut, best.name, best.probability, classes).after(outputs.layers)
     }
 }

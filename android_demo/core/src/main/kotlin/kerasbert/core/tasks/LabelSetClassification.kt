@@ -26,6 +26,6 @@ class LabelSetClassification(model: TextModel) : Task(model, TaskType.MULTI_LABE
         val probabilities = outputs["probabilities"]
         val classes = classNames(probabilities.size).mapIndexed { number, name -> ClassProbability(name, probabilities[number]) }
         val labels = classes.filter { it.probability >= YES }.map { it.name }
-        return LabelSetPrediction(exampleOf(text, pair), isCut, labels, classes)
+        return LabelSetPrediction(exampleOf(text, pair), isCut, labels, classes).after(outputs.layers)
     }
 }

@@ -79,16 +79,16 @@ class Tagging(model: TextModel) : Task(model, TaskType.TAGGING) {
         val wordsByWindow = first.indices.groupBy(owners(first, parts)::get)
         val names = MutableList(first.size) { tags.outside }
         val scores = DoubleArray(first.size) { 1.0 }
-        parts.forEachIndexed { number, window ->
-            tagWindow(tokens, window, first, wordsByWindow[number].orEmpty(), names, scores)
-            report(number + 1, parts.size)
+        val layers = parts.mapIndexedNotNull { number, window ->
+            tagWindow(tokens, window, first, wordsByWindow[number].orEmpty(), names, scores).also { report(number + 1, parts.size) }
         }
         val tagged = names.mapIndexed { number, tag ->
             TaggedWord(words.words[number], words.starts[number], words.ends[number], tag, scores[number])
         }
-        return TagPrediction(text, tagged, if (tags.markEntities) entities(text, tagged, scores) else emptyList())
+        return TagPrediction(text, tagged, if (tags.markEntities) entities(text, tagged, scores) else emptyList()).after(layers.maxOrNull())
     }
 
+    /** Tags the words of a window, and returns the layers that ran; null where none did, or the file has no exits. */
     private fun tagWindow(
         tokens: Tokens,
         window: Window,
@@ -96,8 +96,8 @@ class Tagging(model: TextModel) : Task(model, TaskType.TAGGING) {
         words: List<Int>,
         names: MutableList<String>,
         scores: DoubleArray,
-    ) {
-        if (words.isEmpty()) return
+    ): Int? {
+        if (words.isEmpty()) return null
         val ids = intArrayOf(tokenizer.clsId) + tokens.ids.copyOfRange(window.start, window.end) + tokenizer.sepId
         val outputs = model.run(Row(ids, IntArray(ids.size)))
         // Words that share a token share the first one's tag.
@@ -109,6 +109,7 @@ class Tagging(model: TextModel) : Task(model, TaskType.TAGGING) {
                 scores[group[place]] = probabilities[best].toDouble()
             }
         }
+        return outputs.layers
     }
 
     private fun entities(text: String, words: List<TaggedWord>, scores: DoubleArray): List<Entity> =

@@ -124,6 +124,11 @@ class ModelFileTest {
         assertRefused("'sequence_length' = true") { open(changed("\"sequence_length\": 16", "\"sequence_length\": true")) }
         assertRefused("lengths [8, 8]") { open(changed("8,\n    16", "8,\n    8")) }
         assertRefused("lengths [16, 8]") { open(changed("8,\n    16", "16,\n    8")) }
+        assertRefused("exits [2, 2]") { open(changed("\"recipe\"", "\"exits\": [2, 2], \"recipe\"")) }
+        assertRefused("exits [4]") { open(changed("\"recipe\"", "\"exits\": [4], \"recipe\"")) }
+        assertRefused("exits [0, 2]") { open(changed("\"recipe\"", "\"exits\": [0, 2], \"recipe\"")) }
+        assertRefused("'exit_threshold' = 2") { open(changed("\"recipe\"", "\"exit_threshold\": 2, \"recipe\"")) }
+        assertRefused("'exit_threshold' = \"high\"") { open(changed("\"recipe\"", "\"exit_threshold\": \"high\", \"recipe\"")) }
         assertRefused("the setting 'stride'") { open(changed("\"settings\": {}", "\"settings\": {\"stride\": 4}")) }
         assertRefused("'vocab_size' = -1") { open(changed("\"vocab_size\": 45", "\"vocab_size\": -1")) }
         assertRefused("a vocabulary of") { open(changed("\"vocab_size\": 45", "\"vocab_size\": 9999")) }

@@ -7,7 +7,7 @@ import kerasbert.core.file.Signature
 import kerasbert.core.file.TaskType
 
 /** One run of a fake engine. */
-internal class Run(val signature: String, val inputs: Map<String, IntArray>) {
+internal class Run(val signature: String, val inputs: Map<String, IntArray>, val vectors: Map<String, FloatArray>) {
     /** The ids without padding. */
     val ids: List<Int> get() = inputs.getValue("input_ids").take(inputs.getValue("attention_mask").sum())
 
@@ -22,8 +22,8 @@ internal class FakeEngine(private val outputs: (Run) -> Map<String, FloatArray>)
 
     override val title = "a fake"
 
-    override fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray> {
-        val run = Run(signature, inputs)
+    override fun run(signature: String, inputs: Map<String, IntArray>, vectors: Map<String, FloatArray>): Map<String, FloatArray> {
+        val run = Run(signature, inputs, vectors)
         runs += run
         return outputs(run)
     }
@@ -46,15 +46,18 @@ internal fun metadataOf(
     length: Int? = 8,
     labels: List<String>? = null,
     inputs: String = Metadata.IDS,
+    exits: List<Int>? = null,
+    exitThreshold: Double? = null,
 ) = Metadata(
     task = "Fake", type = type, settings = settings, lengths = lengths, sequenceLength = lengths?.last() ?: length, rowLength = 32,
     signature = lengths?.let { "serve_${it.last()}" } ?: "serve", labels = labels, vocabulary = WORDS, vocabularySize = WORDS.size,
     tokenizer = mapOf("kind" to "wordpiece", "lowercase" to true), inputs = inputs,
+    exits = exits, exitThreshold = exitThreshold,
 )
 
 /** A file whose signatures fit its metadata. */
 internal fun fileOf(metadata: Metadata, width: Int = metadata.labels?.size ?: 2): ModelFile {
-    val names = Lengths(metadata, null).signatures
+    val names = Lengths(metadata, null).signatures.flatten()
     val signatures = names.map { name ->
         val length = name.substringAfter("serve_", "").toIntOrNull() ?: metadata.sequenceLength ?: -1
         val inputs = listOf("attention_mask", "input_ids", "token_type_ids").map { Port(it, "int32", listOf(1, length)) }

@@ -52,6 +52,58 @@ class TextModelTest {
         assertRefused("at most 8 tokens, received 9") { run(metadata, 9) }
     }
 
+    /** A file with three exits, and an engine whose exits have these confidences. */
+    private fun exitsOf(
+        confidences: List<Float>,
+        threshold: Double?,
+        change: (List<Signature>) -> List<Signature> = { it },
+    ): Pair<TextModel, FakeEngine> {
+        val metadata = metadataOf(TaskType.SINGLE_LABEL, labels = listOf("n", "p"), exits = listOf(2, 4, 6), exitThreshold = threshold)
+        val hidden = Port("hidden", "float32", listOf(1, 8, 4))
+        val confidence = Port("confidence", "float32", listOf(1))
+        val signatures = fileOf(metadata).signatures.mapIndexed { number, each ->
+            val later = mapOf("attention_mask" to each.inputs.getValue("attention_mask"), "hidden" to hidden)
+            val before = each.outputs + mapOf("confidence" to confidence, "hidden" to hidden)
+            Signature(each.name, if (number == 0) each.inputs else later, if (number == 2) each.outputs else before)
+        }
+        val engine = FakeEngine { run ->
+            val number = run.signature.substringAfter("exit_").toInt()
+            val answer = mapOf("probabilities" to floatArrayOf(0.1f * number, 1 - 0.1f * number))
+            if (number == 3) answer
+            else answer + mapOf("confidence" to floatArrayOf(confidences[number - 1]), "hidden" to FloatArray(32) { number.toFloat() })
+        }
+        return TextModel.open(ModelFile("fake.tflite", 1, metadata, change(signatures), null)) { engine } to engine
+    }
+
+    @Test
+    fun `exits run in turn until one is confident`() {
+        val cases = listOf(
+            Triple(listOf(0.5f, 0.9f), 0.8, 2), Triple(listOf(0.8f, 0f), 0.8f.toDouble(), 1), Triple(listOf(0.8f, 0.5f), 0.8000001, 3),
+            Triple(listOf(Float.NaN, 0.5f), 0.8, 3), Triple(listOf(1f, 1f), null, 3),
+        )
+        for ((confidences, threshold, ran) in cases) {
+            val (model, engine) = exitsOf(confidences, threshold)
+            val outputs = model.run(Row(intArrayOf(5, 6, 7), intArrayOf(0, 1, 0)))
+            assertEquals(listOf("exit_1", "exit_2", "exit_3").take(ran), engine.runs.map { it.signature })
+            assertEquals(2 * ran, outputs.layers)
+            assertEquals(0.1f * ran, outputs["probabilities"][0], 1e-6f)
+            if (ran == 1) continue
+            assertEquals(setOf("attention_mask"), engine.runs[1].inputs.keys)
+            assertEquals(ran - 1f, engine.runs[ran - 1].vectors.getValue("hidden")[0], 0f)
+        }
+    }
+
+    @Test
+    fun `exits that do not follow each other are refused`() {
+        assertRefused("a signature exit_2") { exitsOf(listOf(1f, 1f), 0.8) { it - it[1] } }
+        val wider = Port("hidden", "float32", listOf(1, 8, 5))
+        assertRefused("a signature exit_2 of fixed lengths that takes the output hidden of exit_1") {
+            exitsOf(listOf(1f, 1f), 0.8) { (first, second, third) ->
+                listOf(first, Signature(second.name, second.inputs + ("hidden" to wider), second.outputs), third)
+            }
+        }
+    }
+
     @Test
     fun `only the inputs of the signature are passed`() {
         val whole = fileOf(metadataOf(TaskType.SINGLE_LABEL))

@@ -39,7 +39,7 @@ private fun fields(metadata: Metadata): Map<String, Any?> = mapOf(
     "vocab_size" to metadata.vocabularySize,
     "tokenizer" to metadata.tokenizer,
     "kerasbert" to metadata.version,
-)
+) + (metadata.exits?.let { mapOf("exits" to it, "exit_threshold" to metadata.exitThreshold) } ?: emptyMap())
 
 private fun ports(ports: Map<String, Port>): Map<String, Any?> =
     ports.mapValues { (_, port) -> mapOf("type" to port.type, "shape" to port.shape) }

@@ -51,18 +51,28 @@ internal class BoundSignature(
             { number, out -> api.LiteRtGetSignatureOutputName(signature, number, out) },
             { number, out -> api.LiteRtGetSignatureOutputTensorByIndex(signature, number, out) },
         )
-        requireType(inputs, INT32, "int32")
-        requireType(outputs, FLOAT32, "float32")
+        requireType(inputs, "int32 or float32", INT32, FLOAT32)
+        requireType(outputs, "float32", FLOAT32)
         ins = Side(inputs)
         outs = Side(outputs)
     }
 
-    fun run(values: Map<String, IntArray>): Map<String, FloatArray> {
-        if (values.keys != inputs.map { it.name }.toSet()) {
-            throw KerasBertException("expected the inputs ${inputs.joinToString(", ") { it.name }}, received ${values.keys.joinToString(", ")}")
+    /**
+     * Runs the signature.
+     *
+     * @param numbers the values of int32 inputs by name.
+     * @param vectors the values of float32 inputs by name; a signature with such has fixed lengths.
+     * @throws KerasBertException when they are not the inputs, or LiteRT fails.
+     */
+    fun run(numbers: Map<String, IntArray>, vectors: Map<String, FloatArray>): Map<String, FloatArray> {
+        val (own, others) = inputs.partition { it.type.elementType == INT32 }
+        if (numbers.keys != own.map { it.name }.toSet() || vectors.keys != others.map { it.name }.toSet()) {
+            val received = (numbers.keys + vectors.keys).joinToString(", ")
+            throw KerasBertException("expected the inputs ${inputs.joinToString(", ") { it.name }}, received $received; convert the model again")
         }
-        prepare(values.values.maxOf { it.size })
-        for (input in inputs) fill(input, values.getValue(input.name))
+        prepare(numbers.values.maxOf { it.size })
+        for (input in own) numbers.getValue(input.name).let { fill(input, it.size) { memory -> memory.write(0, it, 0, it.size) } }
+        for (input in others) vectors.getValue(input.name).let { fill(input, it.size) { memory -> memory.write(0, it, 0, it.size) } }
         check(api.LiteRtRunCompiledModel(compiled, index, ins.size, ins.buffers, outs.size, outs.buffers), "run the model")
         return outputs.associate { it.name to fetch(it) }
     }
@@ -115,10 +125,10 @@ internal class BoundSignature(
         }
     }
 
-    private fun fill(tensor: BoundTensor, values: IntArray) {
+    private fun fill(tensor: BoundTensor, received: Int, write: (Pointer) -> Unit) {
         val size = elements(tensor)
-        if (values.size != size) throw KerasBertException("expected $size values of ${tensor.name}, received ${values.size}")
-        locked(tensor, WRITE) { it.write(0, values, 0, size) }
+        if (received != size) throw KerasBertException("expected $size values of ${tensor.name}, received $received; convert the model again")
+        locked(tensor, WRITE, write)
     }
 
     private fun fetch(tensor: BoundTensor): FloatArray = locked(tensor, READ) { it.getFloatArray(0, elements(tensor)) }
@@ -146,8 +156,8 @@ internal class BoundSignature(
         BoundTensor(handle("name a tensor") { name(number.toLong(), it) }.getString(0, "UTF-8"), type)
     }
 
-    private fun requireType(tensors: List<BoundTensor>, type: Int, expected: String) {
-        val other = tensors.firstOrNull { it.type.elementType != type } ?: return
+    private fun requireType(tensors: List<BoundTensor>, expected: String, vararg types: Int) {
+        val other = tensors.firstOrNull { it.type.elementType !in types } ?: return
         throw KerasBertException("expected ${other.name} in $expected, received the type ${other.type.elementType}; convert the model again")
     }
 }

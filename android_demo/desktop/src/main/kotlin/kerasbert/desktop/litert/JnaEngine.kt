@@ -39,11 +39,11 @@ class JnaEngine private constructor(private val library: LiteRtLibrary, path: Fi
     override val title: String
         get() = "LiteRT ${library.version ?: "of another origin"} on the CPU, $threads ${if (threads == 1) "thread" else "threads"}"
 
-    override fun run(signature: String, inputs: Map<String, IntArray>): Map<String, FloatArray> {
+    override fun run(signature: String, inputs: Map<String, IntArray>, vectors: Map<String, FloatArray>): Map<String, FloatArray> {
         if (isClosed) throw KerasBertException("expected an open model, received one that was closed; open it again")
         val index = indices[signature]
             ?: throw KerasBertException("expected a signature among ${indices.keys.joinToString(", ")}, received $signature; convert the model again")
-        return bound.getOrPut(signature) { BoundSignature(api, environment, compiled, model, index) }.run(inputs)
+        return bound.getOrPut(signature) { BoundSignature(api, environment, compiled, model, index) }.run(inputs, vectors)
     }
 
     override fun close() {
