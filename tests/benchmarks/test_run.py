@@ -21,7 +21,10 @@ SCRIPTS = {
 }
 MODULES = sorted(path for path in BENCHMARKS.rglob("*.py") if path.name != "__init__.py")
 # These import PyTorch at the top, which lives in the peers' environment.
-PYTORCH = ("training.finetuning_pytorch", "training.training_pytorch", "parity.published_forms_writer")
+PYTORCH = (
+    "training.finetuning_pytorch", "training.training_pytorch", "training.pretraining_pytorch", "training.pretraining_losses_peer",
+    "parity.published_forms_writer",
+)  # fmt: skip
 # Runs `--help` of every script in one process, in which TensorFlow cannot be imported, and prints the outputs by module.
 PRINT_HELP = """
 import contextlib, importlib, io, json, sys
