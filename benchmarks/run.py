@@ -109,6 +109,10 @@ MEASUREMENTS = (
     Measurement("accuracy.sparse_models", "{task_folder} --train {train} --dev {dev}"),
     Measurement("accuracy.small_students", "{task_folder} --train {train} --dev {dev}"),
     Measurement("accuracy.cut_models", "{task_folder} --train {train} --dev {dev}"),
+    Measurement(
+        "accuracy.compression_methods",
+        "--teacher sst2={task_folder} --train sst2={train} --dev sst2={dev} --work compression",
+    ),
     Measurement("parity.tokenizer_parity", "--vocabularies {vocabularies} --data {data}", on_peer=True),
     Measurement("parity.in_graph_parity", "--vocabularies {vocabularies} --data {data}"),
     Measurement("parity.client_tokenization", "--vocabulary {vocabulary}"),

@@ -1,6 +1,6 @@
 """Tables of docs/results/compression.md."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from benchmarks.reports.published import published
 from benchmarks.reports.results import Table
 
 _TEXTS = {"sts-b train": "STS-B train", "wiki-split.txt.gz": "Wikipedia", "the first numbers": "first numbers"}
+_TASKS = {"sst2": "SST-2", "mrpc": "MRPC", "conll": "CoNLL-2003"}
 _CUTS = {
     "layers_top": "2 layers, `top`", "layers_bottom": "2 layers, `bottom`", "layers_alternate": "2 layers, `alternate`",
     "layers_symmetric": "2 layers, `symmetric`", "layers_contribution": "2 layers, `contribution`",
@@ -166,6 +167,46 @@ def dimensions(result: dict) -> list[str]:
     return table(("dimensions", "directions from", "float32, Spearman", "static int8, Spearman"), rows)
 
 
+def methods(result: dict) -> list[str]:
+    """Format the score of each method on each task, and the size and the latency of its file."""
+    tasks, summary = result["tasks"], result["summary"]
+    titles = [f"{_TASKS[task]}, {facts['metric']} (share, %)" for task, facts in tasks.items()]
+    scores = (f"{number(facts['float'][facts['metric']], 4)} (100.0)" for facts in tasks.values())
+    rows: list[tuple] = [("the teacher, float32", *scores, None, None)]
+    for name, title in result["methods"].items():
+        own = [summary[task].get(name) for task in tasks]
+        measured = [facts for facts in own if facts]
+        if not measured:
+            continue
+        cells = (facts and f"{with_deviation(facts['score'], 4)} ({percent(facts['share'])})" for facts in own)
+        latency = float(np.median([facts["latency_ratio"] for facts in measured]))
+        rows.append((title, *cells, number(measured[0]["bytes"] / 1e6), number(latency)))
+    return table(("method", *titles, "file (MB)", "relative latency"), rows)
+
+
+def method_runs(result: dict) -> list[str]:
+    """Format how much was trained for each task."""
+    rows = []
+    for task, facts in result["tasks"].items():
+        trained = [each for each in result["summary"][task].values() if each["epochs"] != [0]]
+        counts = sorted({len(each["seeds"]) for each in trained})
+        rows.append(
+            (
+                _TASKS[task],
+                _listed({rows for each in trained for rows in each["rows"]}),
+                _listed({epochs for each in trained for epochs in each["epochs"]}),
+                "\u2013".join(map(str, dict.fromkeys((counts[0], counts[-1])))) if counts else None,
+                number(facts["dev_rows"], 0),
+                facts["length"],
+            )
+        )
+    return table(("task", "training rows", "epochs", "seeds", "dev rows", "tokens"), rows)
+
+
+def _listed(values: Iterable[int]) -> str | None:
+    return ", ".join(f"{value:,}" for value in sorted(values)) or None
+
+
 def _mean(values: Sequence[float]) -> str:
     facts = {"mean": float(np.mean(values))}
     if len(values) > 1:
@@ -180,5 +221,7 @@ TABLES = {
     "students": Table(students, ("small_students",)),
     "layer-search": Table(layer_search, ("layer_search",)),
     "dimensions": Table(dimensions, ("vector_dimensions",)),
+    "methods": Table(methods, ("compression_methods",)),
+    "method-runs": Table(method_runs, ("compression_methods",)),
     "published-compression": Table(lambda: published("compression"), ()),
 }
