@@ -3,10 +3,10 @@
     python -m benchmarks.accuracy.compression_methods --teacher mrpc=runs/mrpc sst2=runs/sst2 --train mrpc=train.tsv sst2=sst2.tsv \
         --dev mrpc=dev.tsv sst2=sst2-dev.tsv --rows 2000 --epochs 2 --work compression
 
-Measured: the score of the int8 file on the dev rows, its bytes with and without gzip, and its latency. The file takes turns with the
-teacher's dynamic int8 file, so the ratio of latencies holds on a busy machine. No dev row is seen before: trainings keep their last epoch,
-and early exits choose it and their threshold on a tenth of the training rows. Students of the kinds of distillation have the same two
-layers of the teacher.
+Measured: the score of the int8 file on the dev rows, its bytes with and without gzip, and the processor time of a row on one thread. The
+file takes turns with the teacher's dynamic int8 file, so the ratio holds on a busy machine. No dev row is seen before: trainings keep
+their last epoch, and early exits choose it and their threshold on a tenth of the training rows. Students of the kinds of distillation
+have the same two layers of the teacher.
 
 Finished steps in `--work`, and runs in the result file, are not repeated, so a stopped measurement goes on. Runs of one task and method
 should have the same `--rows` and `--epochs`; each run states its own. A method that a task refuses is named at the end.
@@ -17,7 +17,9 @@ import gzip
 import json
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,8 @@ from benchmarks.common.commands import kerasbert, score
 
 RECIPE = "dynamic_wi8_afp32"
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
-COMPARISONS = 1  # of latency for each run; the median of all runs counts
+WARMUP, RUNS, TEXTS = 20, 200, 200  # of the comparison of latencies
+LONGEST = 512  # tokens of a row
 METRICS = {"single_label": "accuracy", "tagging": "entity F1"}
 _CUT = "prune {teacher} --data {train} --max-rows 512"
 _LEARNT = "--train {train} {training}"
@@ -215,7 +218,7 @@ def _run(arguments: argparse.Namespace, task: Task, name: str, seed: int) -> dic
     """Run the steps of a method that `--work` lacks, convert the last folder, and measure the file."""
     method, folder = METHODS[name], arguments.work / task.name / f"{name}-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
-    start, model = time.monotonic(), task.teacher
+    model = task.teacher
     texts = folder / "texts.txt"
     if any("{texts}" in step for step in method.steps):
         _write_texts(arguments, task, texts)
@@ -223,34 +226,63 @@ def _run(arguments: argparse.Namespace, task: Task, name: str, seed: int) -> dic
     for number, words in enumerate(commands, 1):
         out = folder / str(number)
         if not out.exists():
-            partial = folder / f"{number}.partial"
-            shutil.rmtree(partial, ignore_errors=True)
-            kerasbert(*(str(model) if word == "{before}" else word for word in words), "--out", partial)
-            partial.rename(out)
+            unfinished = folder / f"{number}.partial"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            kerasbert(*(str(model) if word == "{before}" else word for word in words), "--out", unfinished)
+            unfinished.rename(out)
         model = out
-    seconds = time.monotonic() - start
     file = folder / "model.tflite"
-    kerasbert("convert", model, *(("--recipe", method.recipe) if method.recipe else ()), "-o", file)
-    ratios = _latency_ratios(file, _reference(arguments, task), task.dev if method.texts else None)
+    if not file.exists():
+        kerasbert("convert", model, *(("--recipe", method.recipe) if method.recipe else ()), "-o", file)
+    sample = _sampled(_rows(task, task.dev).x) if method.texts else None
+    latency = _latency_ratio(file, _reference(arguments, task), sample)
     return {
         "rows": len(_rows(task, task.train, arguments.rows).x) if method.steps else 0,
         "epochs": arguments.epochs if any("{training}" in step for step in method.steps) else 0,
-        "commands": [" ".join(map(record.shorten_path, words)) for words in commands], "seconds": round(seconds),
+        "commands": [" ".join(map(record.shorten_path, words)) for words in commands],
         "dev": score(file, task.dev), "bytes": file.stat().st_size, "gzip_bytes": len(gzip.compress(file.read_bytes(), mtime=0)),
-        "latency_ratio": float(np.median(ratios)), "latency_ratios": ratios,
+        "latency_ratio": latency["of_medians"], "latency": latency,
     }  # fmt: skip
 
 
-def _latency_ratios(file: Path, reference: Path, texts: Path | None) -> list[float]:
-    """Compare the latencies several times, each time in new processes: of a full row, or the mean over real texts."""
-    rows, statistic = (("--data", texts, "--rows", 100), "mean") if texts else ((), "p50")
-    ratios = []
-    for _ in range(COMPARISONS):
-        turns = kerasbert("benchmark", file, "--against", reference, *rows, "--runs", 2 if texts else 200)[
-            "comparisons"
-        ][0]
-        ratios.append(turns["latency"][statistic] / turns["against_latency"][statistic])
-    return ratios
+def _latency_ratio(file: Path, reference: Path, texts: Sequence[Any] | None) -> dict[str, float]:
+    """Compare the processor time of two files, which take turns: of a full row, or of texts with their tokenization.
+
+    Args:
+        file: The measured file.
+        reference: The file of the teacher.
+        texts: Real texts, for a file whose time depends on them. None runs one full row many times.
+    """
+    first, second = (_calls(path, texts) for path in (file, reference))
+    seconds: list[list[float]] = [[], []]
+    for number, pair in enumerate(zip(first, second, strict=True)):
+        for turn in (0, 1) if number % 2 else (1, 0):
+            start = time.process_time()
+            pair[turn]()
+            if number >= WARMUP:
+                seconds[turn].append(time.process_time() - start)
+    if texts is not None:  # the mean counts, since easy texts end early
+        seconds = [[float(np.mean(each))] for each in seconds]
+    return record.ratio(seconds[0], seconds[1])
+
+
+def _calls(path: Path, texts: Sequence[Any] | None) -> list[Callable[[], object]]:
+    from kerasbert.export.runtime.interpreters import open_model
+    from kerasbert.export.runtime.opening import open_pipeline
+
+    if texts is not None:
+        pipeline = open_pipeline(path)
+        return [partial(pipeline.predictions, [text]) for text in (*texts[:WARMUP], *texts)]
+    model = open_model(str(path), 1, verified=True)
+    row = {
+        "input_ids": np.arange(LONGEST) * 7919 % 1000,
+        "attention_mask": np.ones(LONGEST),
+        "token_type_ids": np.zeros(LONGEST),
+    }
+    inputs = {
+        name: row[name][: port.shape[-1]].astype(port.dtype).reshape(port.shape) for name, port in model.inputs.items()
+    }
+    return [partial(model.timed, inputs)] * (WARMUP + RUNS)
 
 
 def command_words(arguments: argparse.Namespace, task: Task, step: str, seed: int, texts: Path) -> list[str]:
@@ -286,6 +318,10 @@ def _write_texts(arguments: argparse.Namespace, task: Task, path: Path) -> None:
             else:
                 lines += [example] if isinstance(example, str) else list(example)
     path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def _sampled(rows: Sequence[Any]) -> list[Any]:
+    return [rows[place] for place in np.linspace(0, len(rows) - 1, min(TEXTS, len(rows))).astype(int)]
 
 
 def _rows(task: Task, file: Path, limit: int | None = None) -> Any:
