@@ -21,12 +21,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.commands import kerasbert, score
+
+if TYPE_CHECKING:
+    from kerasbert.data.dataset import Dataset
 
 RECIPE = "dynamic_wi8_afp32"
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-litert", "ai-edge-quantizer", "numpy")
@@ -204,7 +207,7 @@ def _measure_teacher(arguments: argparse.Namespace, task: Task) -> dict:
     kerasbert("convert", task.teacher, "--recipe", RECIPE, "-o", file)
     return {
         "teacher": task.teacher.name, "metric": METRICS[task.processor], "float": metrics, "bytes": file.stat().st_size,
-        "length": task.length, "train": task.train.name, "dev": task.dev.name, "dev_rows": len(_rows(task, task.dev).x),
+        "length": task.length, "train": task.train.name, "dev": task.dev.name, "dev_rows": len(_rows(task, task.dev)),
     }  # fmt: skip
 
 
@@ -234,10 +237,10 @@ def _run(arguments: argparse.Namespace, task: Task, name: str, seed: int) -> dic
     file = folder / "model.tflite"
     if not file.exists():
         kerasbert("convert", model, *(("--recipe", method.recipe) if method.recipe else ()), "-o", file)
-    sample = _sampled(_rows(task, task.dev).x) if method.texts else None
+    sample = sampled(_rows(task, task.dev)) if method.texts else None
     latency = _latency_ratio(file, _reference(arguments, task), sample)
     return {
-        "rows": len(_rows(task, task.train, arguments.rows).x) if method.steps else 0,
+        "rows": len(_rows(task, task.train, arguments.rows)) if method.steps else 0,
         "epochs": arguments.epochs if any("{training}" in step for step in method.steps) else 0,
         "commands": [" ".join(map(record.shorten_path, words)) for words in commands],
         "dev": score(file, task.dev), "bytes": file.stat().st_size, "gzip_bytes": len(gzip.compress(file.read_bytes(), mtime=0)),
@@ -312,19 +315,24 @@ def _write_texts(arguments: argparse.Namespace, task: Task, path: Path) -> None:
     """Write the texts of the training rows and of the rows without labels, one a line."""
     lines: list[str] = []
     for file in (task.train, task.unlabelled):
-        for example in _rows(task, file, arguments.rows).x if file else ():
-            if task.processor == "tagging":
-                lines.append(" ".join(example))
-            else:
-                lines += [example] if isinstance(example, str) else list(example)
+        if file is not None:
+            data = _rows(task, file, arguments.rows)
+            lines += [*data.texts, *(data.pairs or ())]
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _sampled(rows: Sequence[Any]) -> list[Any]:
-    return [rows[place] for place in np.linspace(0, len(rows) - 1, min(TEXTS, len(rows))).astype(int)]
+def sampled(data: "Dataset") -> list[Any]:
+    """Choose up to `TEXTS` texts or pairs of texts evenly.
+
+    Args:
+        data: The rows.
+    """
+    places = np.linspace(0, len(data) - 1, min(TEXTS, len(data))).astype(int)
+    examples = data.x if data.pairs is None else list(zip(data.texts, data.pairs, strict=True))
+    return [examples[place] for place in places]
 
 
-def _rows(task: Task, file: Path, limit: int | None = None) -> Any:
+def _rows(task: Task, file: Path, limit: int | None = None) -> "Dataset":
     from kerasbert.processors import read_for
 
     return read_for(task.processor, file, max_rows=limit)

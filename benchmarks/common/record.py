@@ -100,9 +100,10 @@ def _command(argv: Sequence[str]) -> str:
 
 
 def shorten_path(argument: str) -> str:
-    """Reduce a path outside of the working directory to its last part; other arguments stay."""
-    outside = os.path.isabs(argument) or argument.startswith("..")
-    return os.path.basename(argument.rstrip("/")) if outside else argument
+    """Reduce a path outside of the working directory to its last part, also that of NAME=PATH; other arguments stay."""
+    name, equals, path = argument.rpartition("=")
+    outside = os.path.isabs(path) or path.startswith("..")
+    return name + equals + os.path.basename(path.rstrip("/")) if outside else argument
 
 
 def _commit() -> str | None:

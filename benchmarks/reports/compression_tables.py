@@ -169,7 +169,8 @@ def dimensions(result: dict) -> list[str]:
 
 def methods(result: dict) -> list[str]:
     """Format the score of each method on each task, and the size and the latency of its file."""
-    tasks, summary = result["tasks"], result["summary"]
+    summary = result["summary"]
+    tasks = {task: facts for task, facts in result["tasks"].items() if summary[task]}
     titles = [f"{_TASKS[task]}, {facts['metric']} (share, %)" for task, facts in tasks.items()]
     scores = (f"{number(facts['float'][facts['metric']], 4)} (100.0)" for facts in tasks.values())
     rows: list[tuple] = [("the teacher, float32", *scores, None, None)]
@@ -188,6 +189,8 @@ def method_runs(result: dict) -> list[str]:
     """Format how much was trained for each task."""
     rows = []
     for task, facts in result["tasks"].items():
+        if not result["summary"][task]:
+            continue
         trained = [each for each in result["summary"][task].values() if each["epochs"] != [0]]
         counts = sorted({len(each["seeds"]) for each in trained})
         rows.append(
