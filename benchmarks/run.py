@@ -77,6 +77,7 @@ MEASUREMENTS = (
     ),
     Measurement("latency.real_lengths", "{task_folder} --tflite {task_tflite} --data {dev}", on_peer=True),
     Measurement("latency.early_exit", "{exits_folder} --data {dev}"),
+    Measurement("latency.early_exit_web", "{exits_folder} --data {dev}"),
     Measurement("latency.conversion", "{task_folder} --recipes float32 float16 dynamic_wi8_afp32"),
     Measurement("latency.conversion", "{int8_folder} --recipes static_wi8_ai8", result="conversion_static_int8"),
     Measurement("latency.tokenization", "--data {train} --vocabulary {vocabulary}"),

@@ -14,6 +14,7 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lengths = [length for length in arguments.lengths if length < task.sequence_length] + [task.sequence_length]
-        paths = _files(task, arguments.task_folder, choice.threshold, lengths, folder)
+        paths = written_files(task, arguments.task_folder, choice.threshold, lengths, folder)
         sizes = {key: record.file_facts(paths[key]) for key in (WHOLE, ALL_EXITS)}
         models = {key: kb.open(path) for key, path in paths.items()}
         scores = {key: _scores(model, texts, labels) for key, model in models.items()}
@@ -69,8 +70,22 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _files(task, source: Path, chosen: float, lengths: list[int], folder: Path) -> dict[str, Path]:
-    """Write the file without exits, and the one with exits at each threshold; their graphs are the same bytes."""
+def written_files(
+    task: Any, source: Path, chosen: float, lengths: list[int], folder: Path, thresholds: tuple[float, ...] = THRESHOLDS
+) -> dict[str, Path]:
+    """Write the file without exits, and the one with exits at each threshold; their graphs are the same bytes.
+
+    Args:
+        task: The task with exits. Its threshold is removed.
+        source: Its folder.
+        chosen: The threshold that was chosen.
+        lengths: The lengths of the signatures, rising.
+        folder: Where the files are written.
+        thresholds: Others beside the chosen one.
+
+    Returns:
+        The paths by name: `WHOLE`, `ALL_EXITS`, and the thresholds.
+    """
     import kerasbert as kb
 
     paths = {WHOLE: folder / "whole.tflite", ALL_EXITS: folder / "exits.tflite"}
@@ -81,7 +96,7 @@ def _files(task, source: Path, chosen: float, lengths: list[int], folder: Path) 
     file = kb.export.convert(task, recipe, length=lengths)
     file.save(paths[ALL_EXITS])
     metadata = file.require_metadata("to change its threshold")
-    for threshold in sorted({*THRESHOLDS, chosen}):
+    for threshold in sorted({*thresholds, chosen}):
         key = f"threshold {threshold:g}" + (" (chosen)" if threshold == chosen else "")
         paths[key] = folder / f"{threshold}.tflite"
         paths[key].write_bytes(append(file.content, replace(metadata, exit_threshold=threshold)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks.reports.markdown_tables import number, quartiles, table
+from benchmarks.reports.markdown_tables import number, percent, quartiles, table
 from benchmarks.reports.results import PROCESSORS, Table, day, load, processor
 
 THROUGHPUT = tuple(name for name in PROCESSORS if name.startswith("training_throughput"))
@@ -67,6 +67,22 @@ def real_lengths(result: dict) -> list[str]:
         rows.append((name, *milliseconds, number(facts["ratio_of_means"])))
     columns = (
         "ONNX file", "ONNX Runtime, mean (ms)", "kerasbert, mean (ms)", "ONNX Runtime, p90 (ms)", "kerasbert, p90 (ms)", "times as fast",
+    )  # fmt: skip
+    return table(columns, rows)
+
+
+def early_exit(here: dict, browser: dict) -> list[str]:
+    """Format the accuracy and the time saved by the threshold of exits, in Python and in a browser."""
+    there = browser["curve"]
+    rows = [
+        (
+            name, percent(facts["score"]), percent(facts["share_of_score"]), number(facts["layers"]),
+            percent(facts["saved"]), percent(1 - there[name]["over_whole"]["round_median"]) if name in there else None,
+        )
+        for name, facts in here["curve"].items()
+    ]  # fmt: skip
+    columns = (
+        "file", "accuracy (%)", "share kept (%)", "layers, mean", "time saved, Python (%)", "time saved, Chromium (%)",
     )  # fmt: skip
     return table(columns, rows)
 
@@ -153,6 +169,7 @@ TABLES = {
     "ratios": Table(ratios, ("onnxruntime_latency", "real_lengths", *THROUGHPUT)),
     "onnxruntime": Table(onnxruntime, ("onnxruntime_latency",)),
     "real-lengths": Table(real_lengths, ("real_lengths",)),
+    "early-exit": Table(early_exit, ("early_exit", "early_exit_web")),
     "by-length": Table(by_length, ("architectures",)),
     "training": Table(training, THROUGHPUT),
     "quantized-steps": Table(quantized_steps, ("quantized_steps",)),
