@@ -22,6 +22,10 @@ _PAIRS = {
     "scores": "on 5,749 scored pairs",
     "alike_pairs": "on pairs with a score of 4 or more, without scores",
 }
+_WAYS = {
+    "full": "everything", "top-layers": "the top two layers", "frozen-features": "pooler and head on frozen features",
+    "adapters": "adapters", "weighted-layers": "weighted layers, frozen encoder", "gradual-unfreezing": "gradual unfreezing",
+}  # fmt: skip
 
 
 def scores(result: dict) -> list[str]:
@@ -91,11 +95,70 @@ def _default_cell(cell: dict | None) -> str:
     return text + (", at chance" if cell["at_chance"] else "")
 
 
+def ways(result: dict) -> list[str]:
+    """Format the options and the costs of each way to fine-tune. The counts are those of the first task."""
+    cases = _complete_cases(result)
+    case, costs = next(iter(cases.items()))
+    rows = []
+    for way, title in _WAYS.items():
+        options = {name: value for name, value in result["settings"]["ways"][way].items() if "rate" not in name}
+        words = [
+            f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}") for name, value in options.items()
+        ]
+        run = next(run for run in result["runs"] if (run["case"], run["way"]) == (case, way))
+        ratios = [facts[way]["processor_time_of_full"] for facts in cases.values()]
+        rows.append(
+            (
+                title, f"`{' '.join(words)}`" if words else "none", _rates_of(run), f"{costs[way]['trained_parameters']:,}",
+                number(costs[way]["kept_bytes"] / 1e6, 1), number(sum(ratios) / len(ratios), 1),
+            )
+        )  # fmt: skip
+    columns = ("trained", "options", "rates", "trained parameters", "file for each task (MB)", "processor time")
+    return table(columns, rows)
+
+
+def _complete_cases(result: dict) -> dict[str, dict]:
+    """Return the tasks for which all ways were measured: a run takes minutes, and the result file grows run by run."""
+    return {name: facts for name, facts in result["summary"].items() if facts.keys() == _WAYS.keys()}
+
+
+def _rates_of(run: dict) -> str:
+    """Format the rate of a run, and those of its parts that have another one: parts of equal rates together."""
+    parts: dict[float, list[str]] = {}
+    for part, rate in run["rates"].items():
+        parts.setdefault(rate, []).append(part)
+    others = (f"{' and '.join(names)} {rate:g}" for rate, names in parts.items())
+    return "; ".join([f"{run['learning_rate']:g}", *others])
+
+
+def ways_scores(result: dict) -> list[str]:
+    """Format the score of each way on each task. In parentheses: its difference from training everything.
+
+    A difference is marked with ~ if it is not larger than the larger one of the two deviations over the seeds.
+    """
+    cases, metrics = _complete_cases(result), result["settings"]["metrics"]
+    rows = [(title, *(_way_cell(facts, way) for facts in cases.values())) for way, title in _WAYS.items()]
+    seeds = (min(each["seeds"] for each in facts.values()) for facts in cases.values())
+    return table(("trained", *(f"{TASKS[case]}, {metrics[case]}" for case in cases)), [*rows, ("seeds", *seeds)])
+
+
+def _way_cell(facts: dict[str, dict], way: str) -> str:
+    own, full = facts[way], facts["full"]
+    if way == "full":
+        return with_deviation(own)
+    difference = own["mean"] - full["mean"]
+    deviations = [each["deviation"] for each in (own, full) if each["deviation"] is not None]
+    within = "~" if len(deviations) == 2 and abs(difference) <= max(deviations) else ""
+    return f"{with_deviation(own)} ({within}{difference:+.3f})"
+
+
 TABLES = {
     "defaults": Table(defaults, ("training_defaults",)),
     "scores": Table(scores, ("finetuning",)),
     "settings": Table(settings, ()),
     "speeds": Table(speeds, ("finetuning",)),
     "sentence-pairs": Table(sentence_pairs, ("sentence_pairs",)),
+    "ways": Table(ways, ("finetuning_ways",)),
+    "ways-scores": Table(ways_scores, ("finetuning_ways",)),
     "headlines": Table(headlines, ("japanese_headlines",)),
 }
