@@ -84,7 +84,7 @@ def sgd(
     for part, rate in (rates or {}).items():
         check_rate("rates", rate, f" for {part!r}")
     if not 0 <= momentum < 1:
-        raise KerasBertError(f"expected {argument('momentum')} from 0 to below 1, received {momentum}")
+        raise KerasBertError(f"expected `momentum=` from 0 to below 1, received {momentum}")
     if rates and not learning_rate > 0:
         raise KerasBertError(
             f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
