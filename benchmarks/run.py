@@ -98,6 +98,7 @@ MEASUREMENTS = (
     Measurement("training.pretraining_masks", "--text english={corpus}"),
     Measurement("training.pretraining_losses", "--text {corpus} --peer-python {peer_python}"),
     Measurement("training.pretraining_throughput", "--text {corpus} --peer-python {peer_python}"),
+    Measurement("training.pretraining_curves", "--text {corpus} --dev {pretraining_dev} --work curves"),
     Measurement("training.japanese_pretraining", "--articles {articles} --work japanese"),
     Measurement("training.quantized_steps", "{task_folder} --train {train}"),
     Measurement("accuracy.classification", "{task_folder} {int8_folder} --dev {dev}"),
@@ -144,6 +145,7 @@ MEASUREMENTS = (
     Measurement("robustness.fuzz_readers"),
     Measurement("robustness.fuzz_tflite", "{tflite}", ("{tflite_b}",)),
     Measurement("robustness.kills"),
+    Measurement("robustness.pretraining_runs", "--text {corpus} --dev {pretraining_dev}"),
     Measurement("robustness.threads"),
     Measurement("robustness.power_cuts"),
     Measurement("robustness.validate_mutations"),
@@ -181,6 +183,7 @@ HELPERS = {
 INPUTS = {
     "checkpoint": "a Hugging Face folder with a BERT",
     "corpus": "running English text, a line each, with blank lines between documents",
+    "pretraining_dev": "other text of that kind",
     "train": "labelled texts with labels 0 and 1, such as SST-2's train.tsv",
     "dev": "labelled rows of the same kind to measure on",
     "sts_test": "STS-B's labelled test part",

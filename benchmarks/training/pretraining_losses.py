@@ -120,7 +120,7 @@ def _own_losses(case: Case, folder: Path, arguments: argparse.Namespace) -> dict
         batch = next(same.batches(texts, arguments.rows, seed=1).batches())
         x, y, _ = keras.utils.unpack_x_y_sample_weight(same.masked_only((batch.inputs, batch.labels)))
         outputs = same(x, training=False)
-        arrays = {**batch.inputs, **{f"label {name}": value for name, value in batch.labels.items()}}
+        arrays: dict[str, Any] = {**batch.inputs, **{f"label {name}": value for name, value in batch.labels.items()}}
         if same.has_generator:
             arrays["corrupted"] = outputs["corrupted"].numpy()
         np.savez(folder / f"{unit}.npz", **arrays)

@@ -7,7 +7,8 @@ that is masked together, `--sequences` rows of 128 tokens are made. Counted are,
 
 - the share of masked tokens, of those that became the mask, another token, or stayed;
 - words of which only a part is masked, special tokens that are masked: both must be 0 (but for tokens, whose words may be parted);
-- the lengths of spans in words, against the law of the paper; a chi-square statistic over its degrees of freedom;
+- the lengths in words of the spans that are drawn, against the law of the paper: a chi-square statistic over its degrees of freedom, which
+  is about 1 where they follow it; and the lengths of runs of masked words, which are longer where spans touch;
 - whether two passes over the same text differ, and whether the same seed repeats every batch.
 """
 
@@ -22,7 +23,7 @@ from benchmarks.common import record
 from kerasbert.data.text_stream import TextStream
 from kerasbert.processors import IGNORED
 from kerasbert.processors.masked_lm import MaskedWords
-from kerasbert.processors.masking import LONGEST_N_GRAM, LONGEST_SPAN, SPAN_STOPS
+from kerasbert.processors.masking import LONGEST_N_GRAM, LONGEST_SPAN, SPAN_STOPS, choose_tokens
 from kerasbert.processors.pretraining_batches import Batch, PretrainingBatches
 from kerasbert.processors.pretraining_rows import Rows
 from kerasbert.processors.word_pieces import word_pieces
@@ -30,6 +31,8 @@ from kerasbert.text import Tokenizer, learn_tokenizer, tokenizer_from_folder
 
 PACKAGES = ("tokenizers", "sentencepiece", "fugashi", "unidic-lite", "rjieba", "numpy")
 UNITS = ("tokens", "words", "n-grams", "spans")
+_LENGTHS = ("n-grams", "spans")
+SHARE = 0.15
 ROWS, LENGTH = 64, 128
 
 
@@ -69,6 +72,7 @@ def _tokenizer(name: str, texts: TextStream, arguments: argparse.Namespace) -> T
 def _measured(texts: TextStream, tokenizer: Tokenizer, unit: str, sequences: int, words_by: str | None) -> dict:
     """Return the properties of the masks of a unit."""
     pieces, counts, lengths = word_pieces(tokenizer), dict.fromkeys(_COUNTS, 0), np.zeros(LONGEST_SPAN + 2)
+    drawn, draw, owed = np.zeros(LONGEST_SPAN + 2), np.random.default_rng(1), 0.0
     made = _batches(texts, tokenizer, unit, words_by)
     for batch in islice(made.batches(), -(-sequences // ROWS)):
         ids, labels, words = batch.inputs["input_ids"], batch.labels["logits"], made.rows.words
@@ -82,6 +86,14 @@ def _measured(texts: TextStream, tokenizer: Tokenizer, unit: str, sequences: int
         counts["special"] += int((chosen & ~free).sum())
         counts["changed outside"] += int((ids != originals)[~chosen].sum())
         for row in range(len(ids)):
+            if unit in _LENGTHS:
+                row_free = np.flatnonzero(free[row])
+                places, groups = choose_tokens(originals[row], pieces, SHARE, unit, draw, words[row], owed)
+                owed += SHARE * len(row_free) - len(places)
+                # Words of a span: pairs of a span and a word, each counted once.
+                pairs = np.unique(groups.astype(np.int64) * LENGTH + words[row][places] % LENGTH)
+                in_span = np.bincount(pairs // LENGTH)
+                drawn += np.bincount(np.minimum(in_span[in_span > 0], LONGEST_SPAN + 1), minlength=LONGEST_SPAN + 2)
             parts, spans = _words_of(chosen[row], words[row], free[row])
             counts["words in part"] += parts
             for length in spans:
@@ -93,6 +105,7 @@ def _measured(texts: TextStream, tokenizer: Tokenizer, unit: str, sequences: int
         "share": counts["chosen"] / counts["tokens"],
         "share masks": counts["masks"] / counts["chosen"],
         "share kept": counts["kept"] / counts["chosen"],
+        "spans": _against_law(drawn, unit),
         "runs of words": _against_law(lengths, unit),
         "same seed repeats": repeats,
         "other seed differs": differs,
@@ -120,7 +133,11 @@ def _against_law(lengths: np.ndarray, unit: str) -> dict:
     law = (1 - SPAN_STOPS) ** np.arange(longest) * SPAN_STOPS if unit == "spans" else 1 / np.arange(1, longest + 1)
     law = law / law.sum()
     found = lengths[1 : longest + 1] / lengths.sum()
+    expected = lengths.sum() * law
+    statistic = float((np.square(lengths[1 : longest + 1] - expected) / expected).sum())
     return {
+        "number": int(lengths.sum()),
+        "chi-square over degrees of freedom": statistic / (longest - 1),
         "law": law.round(4).tolist(),
         "found": found.round(4).tolist(),
         "longer": float(lengths[longest + 1 :].sum() / lengths.sum()),
@@ -131,7 +148,7 @@ def _against_law(lengths: np.ndarray, unit: str) -> dict:
 def _batches(
     texts: TextStream, tokenizer: Tokenizer, unit: str, words_by: str | None, seed: int = 1
 ) -> _WatchedBatches:
-    processor = MaskedWords(share=0.15, masking=unit)
+    processor = MaskedWords(share=SHARE, masking=unit)
     return _WatchedBatches(texts, processor, tokenizer, LENGTH, ROWS, seed, words_by=words_by)
 
 

@@ -29,7 +29,7 @@ def main() -> None:
     number = 0
     while (message := parent.receive()) is not None:
         start = time.perf_counter()
-        loss = None
+        loss = torch.zeros(())
         for _ in range(message["steps"]):
             loss = step(batches[number % len(batches)])
             number += 1

@@ -18,6 +18,7 @@ import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _write_inputs(arguments: argparse.Namespace, folder: Path) -> int:
     task.save_pretrained(folder / "model")
     batches = islice(task.batches(texts, arguments.batch).batches(), arguments.steps * (arguments.rounds + 2))
     inputs, labels = zip(*((each.inputs, each.labels[task.processor.outputs[0]]) for each in batches), strict=True)
-    rows = {name: np.stack([each[name] for each in inputs]) for name in inputs[0]}
+    rows: dict[str, Any] = {name: np.stack([each[name] for each in inputs]) for name in inputs[0]}
     np.savez(folder / "rows.npz", labels=np.stack(labels), **rows)
     return task.count_params()
 
