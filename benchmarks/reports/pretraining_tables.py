@@ -1,6 +1,6 @@
 """Tables of docs/results/pretraining.md."""
 
-from benchmarks.reports.markdown_tables import number, percent, quartiles, table, with_deviation
+from benchmarks.reports.markdown_tables import number, percent, quartiles, table
 from benchmarks.reports.results import Table
 
 _SYSTEMS = {
@@ -9,11 +9,6 @@ _SYSTEMS = {
     "pytorch-compiled": "transformers, PyTorch compiled",
     "pytorch-masked-only": "the same, logits of masked tokens by hand",
     "pytorch-masked-only-compiled": "the same, compiled",
-}
-_ENCODERS = {
-    "pretrained": "pretrained on the articles",
-    "random weights": "random weights",
-    "bag of words": "bag of words",
 }
 
 
@@ -43,7 +38,9 @@ def losses(result: dict) -> list[str]:
     for facts in result["cases"].values():
         objectives = dict.fromkeys(name for losses in facts["units"].values() for name in losses["ours"])
         units = ", ".join(facts["units"])
-        rows.append((f"`{facts['class']}`", ", ".join(objectives), units, f"{facts['largest_relative_difference']:.1e}"))
+        rows.append(
+            (f"`{facts['class']}`", ", ".join(objectives), units, f"{facts['largest_relative_difference']:.1e}")
+        )
     return table(("transformers' class", "losses", "masked together", "largest relative difference"), rows)
 
 
@@ -60,45 +57,8 @@ def throughput(result: dict) -> list[str]:
     return table(("precision", "system", "tokens/s", "kerasbert is times as fast", "quartiles of the rounds"), rows)
 
 
-def runs(result: dict) -> list[str]:
-    """Format what kills, workers and larger corpora change."""
-    kills, memory = result["kills"], result["memory"]
-    equal = sum(run["equal_tensors"] == run["tensors"] and run["equal_metrics"] and run["equal_evaluations"] for run in kills["runs"])
-    sizes = [memory[name]["corpus_bytes"] / 1e6 for name in ("corpus", "larger")]
-    peaks = [memory[name]["peak_megabytes"] for name in ("corpus", "larger")]
-    rows = [
-        (
-            f"{kills['kills']} kills (SIGKILL) at random moments, each continued",
-            f"{equal} of {len(kills['runs'])} runs have the weights and losses of an uninterrupted one, bit for bit",
-        ),
-        (
-            "two workers on one machine against one process",
-            f"losses differ by at most {result['workers']['largest_relative_difference']:.1e}, relative",
-        ),
-        (
-            f"a corpus of {sizes[1]:,.0f} MB against {sizes[0]:,.0f} MB",
-            f"peak memory {peaks[1]:,.0f} MB against {peaks[0]:,.0f} MB",
-        ),
-    ]
-    return table(("tried", "found"), rows)
-
-
-def japanese(result: dict) -> list[str]:
-    """Format the accuracy on Japanese headlines by encoder and number of headlines."""
-    rows = []
-    for count, systems in result["summary"].items():
-        for name, facts in systems.items():
-            if name in _ENCODERS:
-                scores = (with_deviation(facts[metric]) for metric in ("accuracy", "macro F1"))
-                train = result["runs"][0]["train"] if count != "all" else None
-                rows.append((count if train is None else f"{count} each", _ENCODERS[name], *scores, facts["accuracy"]["seeds"]))
-    return table(("headlines of each class", "model", "accuracy", "macro F1", "seeds"), rows)
-
-
 TABLES = {
     "masks": Table(masks, ("pretraining_masks",)),
     "losses": Table(losses, ("pretraining_losses",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
-    "runs": Table(runs, ("pretraining_runs",)),
-    "japanese": Table(japanese, ("japanese_pretraining",)),
 }

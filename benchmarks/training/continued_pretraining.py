@@ -103,7 +103,9 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--train", type=Path, required=True, metavar="FILE", help="questions in SQuAD's format")
     parser.add_argument("--dev", type=Path, required=True, metavar="FILE", help="others to score on")
-    parser.add_argument("--work", type=Path, required=True, metavar="FOLDER", help="the paragraphs, the encoder and the runs")
+    parser.add_argument(
+        "--work", type=Path, required=True, metavar="FOLDER", help="the paragraphs, the encoder and the runs"
+    )
     parser.add_argument("--model", default="small-en", help="the checkpoint (small-en)")
     parser.add_argument("--steps", type=int, default=1000, help="of pretraining")
     parser.add_argument("--batch", type=int, default=32, help="rows in a step of pretraining")

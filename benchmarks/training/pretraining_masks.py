@@ -13,6 +13,7 @@ that is masked together, `--sequences` rows of 128 tokens are made. Counted are,
 """
 
 import argparse
+import json
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -45,10 +46,13 @@ class _WatchedBatches(PretrainingBatches):
 
 
 def main() -> None:
-    """Measure every corpus and unit, and write the result."""
+    """Measure the corpora that the result file lacks, and write it after each."""
     arguments = _arguments()
-    load, results = record.load(), {}
+    load = record.load()
+    results = json.loads(arguments.json.read_text("utf-8"))["corpora"] if arguments.json.is_file() else {}
     for name, path in arguments.text.items():
+        if name in results:
+            continue
         texts = TextStream(path)
         tokenizer = _tokenizer(name, texts, arguments)
         results[name] = {
@@ -60,7 +64,7 @@ def main() -> None:
             },
         }
         print(name, results[name]["units"], flush=True)
-    record.write(arguments.json, {"length": LENGTH, "corpora": results}, record.versions(PACKAGES), load)
+        record.write(arguments.json, {"length": LENGTH, "corpora": results}, record.versions(PACKAGES), load)
 
 
 def _tokenizer(name: str, texts: TextStream, arguments: argparse.Namespace) -> Tokenizer:
