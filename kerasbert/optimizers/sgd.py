@@ -79,12 +79,12 @@ def sgd(
         task.compile(optimizer=sgd(0.01, rates={"embeddings": 0, "head": 0.1}))
         ```
     """
-    for name, value in (("learning_rate", learning_rate), ("clip_norm", clip_norm)):
+    for name, value in (("learning_rate", learning_rate), ("clip_norm", clip_norm), ("momentum", momentum)):
         check_rate(name, value)
     for part, rate in (rates or {}).items():
         check_rate("rates", rate, f" for {part!r}")
-    if not 0 <= momentum < 1:
-        raise KerasBertError(f"expected `momentum=` from 0 to below 1, received {momentum}")
+    if momentum >= 1:
+        raise KerasBertError(f"expected `momentum=` from 0 to below 1, received {momentum}; take a smaller one")
     if rates and not learning_rate > 0:
         raise KerasBertError(
             f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
