@@ -127,8 +127,9 @@ def _workers(arguments: argparse.Namespace, folder: Path) -> dict:
 
 def _memory(arguments: argparse.Namespace, folder: Path) -> dict:
     """Return the peak memory in megabytes by the size of the corpus."""
-    larger = folder / "larger"
+    larger, learned = folder / "larger", folder / "vocabulary"
     larger.mkdir()
+    _finish(_command(arguments, learned, "--steps", 1, "--vocabulary-size", arguments.vocabulary_size))
     text = Path(arguments.text).read_bytes()
     for number in range(arguments.times):
         (larger / f"{number:02d}.txt").write_bytes(text)
@@ -137,7 +138,7 @@ def _memory(arguments: argparse.Namespace, folder: Path) -> dict:
         out = folder / f"memory-{name}"
         # Steps enough to read the whole corpus of the first run, learning rate and vocabulary as always.
         command = _command(
-            arguments, out, "--tokenizer", folder / "whole", "--steps", arguments.steps, "--evaluate-every", arguments.steps, text=path
+            arguments, out, "--tokenizer", learned, "--steps", arguments.steps, "--evaluate-every", arguments.steps, text=path
         )  # fmt: skip
         code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL); "
         code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
