@@ -57,8 +57,35 @@ def throughput(result: dict) -> list[str]:
     return table(("precision", "system", "tokens/s", "kerasbert is times as fast", "quartiles of the rounds"), rows)
 
 
+def runs(result: dict) -> list[str]:
+    """Format what kills, workers and larger corpora change."""
+    kills, memory = result["kills"], result["memory"]
+    equal = sum(
+        run["equal_tensors"] == run["tensors"] and run["equal_metrics"] and run["equal_evaluations"]
+        for run in kills["runs"]
+    )
+    sizes = [memory[name]["corpus_bytes"] / 1e6 for name in ("corpus", "larger")]
+    peaks = [memory[name]["peak_megabytes"] for name in ("corpus", "larger")]
+    rows = [
+        (
+            f"{kills['kills']} kills (SIGKILL) at random moments, each continued with `--resume`",
+            f"{equal} of {len(kills['runs'])} runs have the weights and losses of an uninterrupted one, bit for bit",
+        ),
+        (
+            "two workers on one machine against one process, no dropout",
+            f"losses differ by at most {result['workers']['largest_relative_difference']:.1e}, relative",
+        ),
+        (
+            f"a corpus of {sizes[1]:,.1f} MB against {sizes[0]:,.1f} MB, {result['steps']} steps",
+            f"peak memory {peaks[1]:,.0f} MB against {peaks[0]:,.0f} MB",
+        ),
+    ]
+    return table(("tried", "found"), rows)
+
+
 TABLES = {
     "masks": Table(masks, ("pretraining_masks",)),
     "losses": Table(losses, ("pretraining_losses",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
+    "runs": Table(runs, ("pretraining_runs",)),
 }

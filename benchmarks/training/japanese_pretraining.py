@@ -6,9 +6,10 @@ Measured: accuracy and macro F1 on the headlines of the test part, over several 
 random weights, and of a bag of words. Each line of the file has split (train, dev or test), category, title and body.
 
 Everything is a command. `kerasbert pretrain` learns the vocabulary from MeCab's words of the train articles, and masks whole words.
-`kerasbert train` fine-tunes on the train headlines and keeps the best epoch by the dev headlines. `kerasbert evaluate` scores the test
-headlines. The bag of words is TF-IDF over MeCab's words with logistic regression. `--rows` are training headlines for each class, 0 for
-all. A finished encoder or run in `--work` is used again.
+`kerasbert train --task sentence-pairs` then brings the vectors of a train article's title and of the parts of its body together, without
+categories. `kerasbert train` fine-tunes on the train headlines and keeps the best epoch by the dev headlines. `kerasbert evaluate` scores
+the test headlines. The bag of words is TF-IDF over MeCab's words with logistic regression. `--rows` are training headlines for each
+class, 0 for all. A finished encoder or run in `--work` is used again.
 """
 
 import argparse
@@ -26,6 +27,7 @@ PACKAGES = ("tensorflow", "tf-keras", "scikit-learn", "fugashi", "unidic-lite", 
 PARTS = ("train", "dev", "test")
 METRICS = ("accuracy", "macro F1")
 TRUE, HEADER = "category", "category\ttitle\n"
+PARTS_OF_A_BODY, CHARACTERS = 8, 90
 PATHS = ("text", "dev", "out", "tokenizer")  # settings that are paths, private to the machine
 
 
@@ -42,6 +44,9 @@ def main() -> None:
         "pretrained": _pretrained(arguments, "pretrained", arguments.steps, arguments.pretrain),
         "random weights": _pretrained(arguments, "random", 1, ["--learning-rate", "0"]),
     }
+    if arguments.pair_epochs:
+        _write_pairs(arguments.work / "pairs.tsv", parts["train"])
+        encoders["pretrained, title and body"] = _paired(arguments, encoders["pretrained"])
     runs: list[dict] = []
     for rows in arguments.rows:
         for seed in arguments.seeds:
@@ -92,6 +97,21 @@ def _write_headlines(path: Path, articles: list[dict]) -> None:
     )
 
 
+def _write_pairs(path: Path, articles: list[dict]) -> None:
+    """Write a pair for each of the first parts of a body: the title and the part."""
+    lines = ["sentence1\tsentence2"]
+    for article in articles:
+        text = " ".join(article["body"].split())
+        title, parts = (
+            " ".join(article["title"].split()),
+            range(0, min(len(text), PARTS_OF_A_BODY * CHARACTERS), CHARACTERS),
+        )
+        lines += [
+            f"{title}\t{text[start : start + CHARACTERS]}" for start in parts if len(text) >= start + CHARACTERS // 2
+        ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
 def _draw(articles: list[dict], rows: int, seed: int) -> list[dict]:
     """Draw `rows` articles of each class, or take all."""
     if not rows:
@@ -118,6 +138,18 @@ def _pretrained(arguments: argparse.Namespace, name: str, steps: int, options: l
     made["settings"]["model"] = Path(arguments.model).name
     kept = {name: made[name] for name in ("settings", "vocabulary", "tokens_per_second", "evaluations", "seconds")}
     (out / "run.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
+    return out
+
+
+def _paired(arguments: argparse.Namespace, encoder: Path) -> Path:
+    """Train an encoder on titles and bodies, or return the one of an earlier call."""
+    out = arguments.work / "paired"
+    if not (out / "training.json").is_file():
+        shutil.rmtree(out, ignore_errors=True)
+        kerasbert(
+            "train", "--task", "sentence-pairs", "--model", encoder, "--train", arguments.work / "pairs.tsv", "--out", out,
+            "--sequence-length", 64, "--batch-size", 64, "--epochs", arguments.pair_epochs, *arguments.pairs,
+        )  # fmt: skip
     return out
 
 
@@ -182,10 +214,16 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=10_000, metavar="N", help="of pretraining")
     parser.add_argument("--sequence-length", type=int, default=128, metavar="N", help="of pretraining")
     parser.add_argument("--headline-length", type=int, default=48, metavar="N", help="of fine-tuning")
+    parser.add_argument(
+        "--pair-epochs", type=int, default=3, metavar="N", help="over the titles and bodies; 0 leaves the stage out"
+    )
     parser.add_argument("--rows", nargs="+", type=int, default=[100, 0], metavar="N", help="headlines of each class")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument(
         "--pretrain", type=str.split, default=[], help="further options of kerasbert pretrain, in quotes"
+    )
+    parser.add_argument(
+        "--pairs", type=str.split, default=[], help="further options of the training on titles and bodies, in quotes"
     )
     parser.add_argument("--train", type=str.split, default=[], help="further options of kerasbert train, in quotes")
     record.add_output(parser, "japanese_pretraining")

@@ -13,7 +13,7 @@ from kerasbert.export.measurement.model_size import model_size
 from kerasbert.export.tflite import metadata as packed_metadata
 from kerasbert.export.tflite.arithmetic import graph_recipe
 from kerasbert.export.tflite.constants import constant_roles, size_by_part, trained_weights
-from kerasbert.export.tflite.macs import count_macs
+from kerasbert.export.tflite.macs import count_macs, macs_by_part
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.runtime_support import required_runtime
 from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
@@ -62,6 +62,8 @@ class Inspection:
         macs: Multiply-accumulates of Dense layers and matrix products; for length 1 if the file is resizable.
         mac_shares: The shares of `macs` from 0 to 1: `static` (int8 activations and weights), `dynamic` (int8 weights, float activations)
             and `float`.
+        macs_by_part: `macs` of embeddings, attention projections, attention products, feed-forward, bottlenecks and other, by the names
+            of tensors.
         operators: The kinds of operators, the most frequent first.
         flex_operators: Names of TensorFlow operators, which need the Flex delegate.
         custom_operators: Names of other custom operators.
@@ -88,6 +90,7 @@ class Inspection:
     quantized_parameter_share: float
     macs: int
     mac_shares: dict[str, float]
+    macs_by_part: dict[str, int]
     operators: tuple[OpCount, ...]
     flex_operators: tuple[str, ...]
     custom_operators: tuple[str, ...]
@@ -113,12 +116,14 @@ class Inspection:
     def blocks(self) -> list[Block]:
         """Return the inspection as facts and tables, for `kerasbert.console.tables.render`."""
         parts = [(part, format_bytes(size), f"{size / self.size:.1%}") for part, size in self.size_by_part.items()]
+        macs = [(part, f"{count:,}", f"{count / self.macs:.1%}") for part, count in self.macs_by_part.items()]
         operators = [(op.name, op.count, f"v{op.version}", op.dtypes) for op in self.operators]
         return [
             Facts([*self._file_facts(), *self._metadata_facts(), *self._signature_facts()]),
             "",
             Table(("part", "size", "share"), parts),
             "",
+            *((Table(("part", "multiply-accumulates", "share"), macs), "") if macs else ()),
             Table(("operator", "count", "version", "dtypes"), operators),
         ]
 
@@ -214,6 +219,7 @@ def inspect_file(file: ModelFile) -> Inspection:
         quantized_parameter_share=quantized / stored if stored else 0.0,
         macs=total_macs,
         mac_shares={kind: (macs[kind] / total_macs if total_macs else 0.0) for kind in ("static", "dynamic", "float")},
+        macs_by_part=macs_by_part(file),
         operators=_count_operators(file),
         flex_operators=flex_operators,
         custom_operators=custom_operators,

@@ -2,10 +2,21 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 
 from kerasbert.export.tflite.constants import BITS
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.structure import Operator, Subgraph, Tensor
+
+_ORDER = ("embeddings", "attention projections", "attention products", "feed-forward", "bottlenecks", "other")
+# Part of an encoder -> words in the names of its outputs; those of the converter hold the paths of the layers
+_PARTS = {
+    "attention projections": ("attention",),
+    "feed-forward": ("feed_forward", "mlp"),
+    "bottlenecks": ("bottleneck", "_output/"),  # the second of MobileBERT is the output of a layer
+    "embeddings": ("embedding",),
+}
+_PRODUCTS = "attention products"  # of queries and keys, and of weights and values
 
 _EIGHT_BITS_OR_LESS = {name for name, bits in BITS.items() if bits <= 8}
 
@@ -13,15 +24,36 @@ _EIGHT_BITS_OR_LESS = {name for name, bits in BITS.items() if bits <= 8}
 def count_macs(file: ModelFile) -> Counter[str]:
     """Counts multiply-accumulates by their arithmetic: `static`, `dynamic` or `float`."""
     macs: Counter[str] = Counter()
+    for operator, graph, count in _matrix_products(file):
+        left, right = (graph.tensors[index] for index in operator.inputs[:2])
+        macs[_arithmetic(left, right)] += count
+    return macs
+
+
+def macs_by_part(file: ModelFile) -> dict[str, int]:
+    """Count multiply-accumulates by part of the encoder: attention, feed-forward, and so on.
+
+    Parts are found by the names of tensors. Products of poolers, heads and unknown names are `other`.
+    """
+    macs: Counter[str] = Counter()
+    for operator, graph, count in _matrix_products(file):
+        name = graph.tensors[operator.outputs[0]].name
+        part = next((part for part, words in _PARTS.items() if any(word in name for word in words)), "other")
+        macs[_PRODUCTS if part == "attention projections" and operator.name == "BATCH_MATMUL" else part] += count
+    return {
+        part: macs[part]
+        for part in ("embeddings", "attention projections", _PRODUCTS, "feed-forward", "bottlenecks", "other")
+        if macs[part]
+    }
+
+
+def _matrix_products(file: ModelFile) -> Iterator[tuple[Operator, Subgraph, int]]:
     for graph in file.subgraphs:
         for operator in graph.operators:
             if operator.custom or len(operator.inputs) < 2 or -1 in operator.inputs[:2] or not operator.outputs:
                 continue
-            count = operator_macs(operator, graph)
-            if count:
-                left, right = (graph.tensors[index] for index in operator.inputs[:2])
-                macs[_arithmetic(left, right)] += count
-    return macs
+            if count := operator_macs(operator, graph):
+                yield operator, graph, count
 
 
 def operator_macs(operator: Operator, graph: Subgraph) -> int:

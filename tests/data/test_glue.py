@@ -1,10 +1,11 @@
-"""GLUE's files: the columns of each task, with and without headers."""
+"""GLUE's files: the columns of each task, with and without headers, and the files for the server."""
 
 import gzip
 
+import numpy as np
 import pytest
 
-from kerasbert.data import read_glue
+from kerasbert.data import read_glue, write_glue
 from kerasbert.errors import KerasBertError
 
 FILES = {
@@ -65,3 +66,38 @@ def test_missing_files_raise(folder, arguments, told):
         read_glue(folder, *arguments)
     with pytest.raises(KerasBertError, match="a file"):
         read_glue(folder / "CoLA" / "train.tsv", "cola")
+
+
+@pytest.mark.parametrize(
+    ("name", "predictions", "file", "lines"),
+    [
+        ("SST-2", [{"label": "1", "score": 0.9}, {"label": "0", "score": 0.8}], "SST-2.tsv", ["0\t1", "1\t0"]),
+        ("mrpc", np.array([1, 0]), "MRPC.tsv", ["0\t1", "1\t0"]),
+        ("mnli", ("neutral", "entailment"), "MNLI-m.tsv", ["0\tneutral", "1\tentailment"]),
+        ("sts-b", [{"score": 2.34567}, {"score": 5}], "STS-B.tsv", ["0\t2.346", "1\t5.000"]),
+        ("sts-b", np.float32([0.5]), "STS-B.tsv", ["0\t0.500"]),
+    ],
+)
+def test_a_file_for_the_server(tmp_path, name, predictions, file, lines):
+    path = write_glue(tmp_path, name, predictions)
+    assert path == tmp_path / file and path.read_text().splitlines() == ["index\tprediction", *lines]
+    with pytest.raises(KerasBertError, match="there already; pass overwrite=True"):
+        write_glue(tmp_path, name, predictions)
+    assert write_glue(tmp_path, name, predictions, overwrite=True) == path
+
+
+@pytest.mark.parametrize(
+    ("name", "predictions", "told"),
+    [
+        ("sst-2", ["1", "positive"], r"a label of SST-2 \(0, 1\) for row 1, received 'positive'"),
+        ("sts-b", [float("nan")], "a finite score of STS-B for row 0, received nan"),
+        ("sts-b", ["2.5"], "received '2.5'"),
+        ("rte", [], "received none"),
+        ("snli", ["0"], "received 'snli'"),
+        (2, ["0"], "received 2"),
+    ],
+)
+def test_predictions_that_the_server_refuses(tmp_path, name, predictions, told):
+    with pytest.raises(KerasBertError, match=told):
+        write_glue(tmp_path, name, predictions)
+    assert not list(tmp_path.iterdir())

@@ -19,6 +19,7 @@ from kerasbert.encoders import (
     RobertaConfig,
     encoder_class,
 )
+from kerasbert.export import inspect
 from kerasbert.export.conversion import convert
 from kerasbert.export.runtime.interpreters import open_model
 from kerasbert.export.tflite.model import decode, operator_kinds
@@ -158,6 +159,25 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
     content, model = files(name, recipe), models(name, recipe)
     for kernels in ("xnnpack", "reference"):
         agree(content, model, texts, recipe, kernels)
+
+
+def test_multiply_accumulates_of_each_part(files):
+    """Two layers of ALBERT and one of MobileBERT: width 32, embeddings and bottlenecks 16, feed-forward 64, rows of 16 tokens."""
+    albert, mobilebert = (inspect(files(name, "static_wi8_ai8")).macs_by_part for name in ("albert", "mobilebert"))
+    del albert["other"], mobilebert["other"]  # pooler and head
+    assert albert == {
+        "embeddings": 16 * 16 * 32,
+        "attention projections": 2 * 4 * 16 * 32 * 32,
+        "attention products": 2 * 2 * 16 * 16 * 32,
+        "feed-forward": 2 * 2 * 16 * 32 * 64,
+    }
+    assert mobilebert == {
+        "embeddings": 16 * 3 * 16 * 32,
+        "attention projections": 16 * (3 * 16 * 16 + 32 * 16),  # values come from the block's input
+        "attention products": 2 * 16 * 16 * 16,
+        "feed-forward": 2 * 2 * 16 * 16 * 64,
+        "bottlenecks": 3 * 16 * 32 * 16,
+    }
 
 
 def test_a_wrong_range_changes_the_outputs(models, texts):
