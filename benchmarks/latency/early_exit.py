@@ -132,8 +132,8 @@ def _seconds(models: dict[str, Pipeline], texts: list, rounds: int) -> dict[str,
     return seconds
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the model, the texts and the number of rounds."""
     parser.add_argument("task_folder", type=Path, help="output of `kerasbert train --exits` or `kerasbert quantize`")
     parser.add_argument("--data", required=True, metavar="FILE", help="labelled texts that were not trained on")
     parser.add_argument("--text-column", metavar="NAME")
@@ -144,6 +144,11 @@ def _arguments() -> argparse.Namespace:
         "--lengths", type=int, nargs="+", default=[16, 32, 48], help="lengths of the files beside the model's own"
     )
     parser.add_argument("--rounds", type=int, default=5, help="passes over the texts")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_options(parser)
     record.add_output(parser, "early_exit")
     return parser.parse_args()
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
-from benchmarks.latency.early_exit import ALL_EXITS, WHOLE, written_files
+from benchmarks.latency.early_exit import ALL_EXITS, WHOLE, add_options, written_files
 from kerasbert.export.backends import web
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-quantizer", "ai-edge-litert", "numpy")
@@ -112,16 +112,7 @@ def _differences(expected: list[dict], received: list[dict]) -> dict[str, float]
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task_folder", type=Path, help="output of `kerasbert train --exits` or `kerasbert quantize`")
-    parser.add_argument("--data", required=True, metavar="FILE", help="labelled texts that were not trained on")
-    parser.add_argument("--text-column", metavar="NAME")
-    parser.add_argument("--label-column", metavar="NAME")
-    parser.add_argument("--texts", type=int, metavar="N", help="the first N texts only")
-    parser.add_argument("--keep", type=float, default=0.99, help="the share of the accuracy that the threshold keeps")
-    parser.add_argument(
-        "--lengths", type=int, nargs="+", default=[16, 32, 48], help="lengths of the files beside the model's own"
-    )
-    parser.add_argument("--rounds", type=int, default=5, help="passes over the texts")
+    add_options(parser)
     parser.add_argument("--repeats", type=int, default=4, help="runs of a text at a time, since the clock is coarse")
     parser.add_argument("--node", default="node", metavar="COMMAND")
     record.add_output(parser, "early_exit_web")

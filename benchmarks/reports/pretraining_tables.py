@@ -1,6 +1,6 @@
 """Tables of docs/results/pretraining.md."""
 
-from benchmarks.reports.markdown_tables import number, percent, quartiles, table
+from benchmarks.reports.markdown_tables import number, percent, quartiles, table, with_deviation
 from benchmarks.reports.results import Table
 
 _SYSTEMS = {
@@ -9,6 +9,15 @@ _SYSTEMS = {
     "pytorch-compiled": "transformers, PyTorch compiled",
     "pytorch-masked-only": "the same, logits of masked tokens by hand",
     "pytorch-masked-only-compiled": "the same, compiled",
+}
+
+_WORD_ACCURACIES = ("val_prediction_logits_accuracy", "val_accuracy")  # with several objectives, and with one
+_PAIR_ACCURACIES = ("val_seq_relationship_logits_accuracy", "val_sop_logits_accuracy")
+_ENCODERS = {
+    "pretrained, title and body": "pretrained, then titles with bodies",
+    "pretrained": "pretrained on the articles",
+    "random weights": "random weights",
+    "bag of words": "bag of words",
 }
 
 
@@ -81,6 +90,38 @@ def runs(result: dict) -> list[str]:
         ),
     ]
     return table(("tried", "found"), rows)
+
+
+def japanese(result: dict) -> list[str]:
+    """Format the accuracy on Japanese headlines by model and number of headlines."""
+    rows = []
+    for count, systems in result["summary"].items():
+        for name, title in _ENCODERS.items():
+            if name in systems:
+                scores = (with_deviation(systems[name][metric]) for metric in ("accuracy", "macro F1"))
+                rows.append((count, title, *scores, systems[name]["accuracy"]["seeds"]))
+    return table(("headlines of each class", "model", "accuracy", "macro F1", "seeds"), rows)
+
+
+def curves(result: dict) -> list[str]:
+    """Format the last evaluation of each run."""
+    rows = []
+    for name, run in result["runs"].items():
+        last = run["evaluations"][-1]
+        pair = next((last[key] for key in _PAIR_ACCURACIES if key in last), None)
+        words = next((last[key] for key in _WORD_ACCURACIES if key in last), None)
+        rows.append(
+            (
+                name,
+                number(last["loss"]),
+                number(last["val_loss"]),
+                percent(words),
+                percent(pair),
+                number(run["tokens_per_second"], 0),
+            )
+        )
+    columns = ("learned", "training loss", "development loss", "masked words right (%)", "pairs right (%)", "tokens/s")
+    return table(columns, rows)
 
 
 TABLES = {

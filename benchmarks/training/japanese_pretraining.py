@@ -27,7 +27,7 @@ PACKAGES = ("tensorflow", "tf-keras", "scikit-learn", "fugashi", "unidic-lite", 
 PARTS = ("train", "dev", "test")
 METRICS = ("accuracy", "macro F1")
 TRUE, HEADER = "category", "category\ttitle\n"
-PARTS_OF_A_BODY, CHARACTERS = 8, 90
+PARTS_OF_A_BODY, CHARACTERS = 8, 60
 PATHS = ("text", "dev", "out", "tokenizer")  # settings that are paths, private to the machine
 
 
@@ -148,7 +148,7 @@ def _paired(arguments: argparse.Namespace, encoder: Path) -> Path:
         shutil.rmtree(out, ignore_errors=True)
         kerasbert(
             "train", "--task", "sentence-pairs", "--model", encoder, "--train", arguments.work / "pairs.tsv", "--out", out,
-            "--sequence-length", 64, "--batch-size", 64, "--epochs", arguments.pair_epochs, *arguments.pairs,
+            "--sequence-length", 40, "--batch-size", 64, "--epochs", arguments.pair_epochs, *arguments.pairs,
         )  # fmt: skip
     return out
 
@@ -215,7 +215,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sequence-length", type=int, default=128, metavar="N", help="of pretraining")
     parser.add_argument("--headline-length", type=int, default=48, metavar="N", help="of fine-tuning")
     parser.add_argument(
-        "--pair-epochs", type=int, default=3, metavar="N", help="over the titles and bodies; 0 leaves the stage out"
+        "--pair-epochs", type=int, default=2, metavar="N", help="over the titles and bodies; 0 leaves the stage out"
     )
     parser.add_argument("--rows", nargs="+", type=int, default=[100, 0], metavar="N", help="headlines of each class")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])

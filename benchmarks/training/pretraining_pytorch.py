@@ -10,6 +10,7 @@ import torch
 import transformers
 
 from benchmarks.common.interleaved import Parent
+from benchmarks.training.pytorch_update import make_update
 
 
 def main() -> None:
@@ -40,11 +41,7 @@ def _make_step(arguments: argparse.Namespace) -> Callable[[dict[str, torch.Tenso
     model = transformers.AutoModelForMaskedLM.from_pretrained(
         arguments.folder / "model", attn_implementation="sdpa", dtype=torch.float32
     ).train()
-    parameters = list(model.parameters())
-    with_decay, without_decay = [p for p in parameters if p.ndim > 1], [p for p in parameters if p.ndim <= 1]
-    groups = [{"params": with_decay, "weight_decay": 0.01}, {"params": without_decay, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, 5e-4, fused=True)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, 6_000, 100_000)
+    update = make_update(model, 5e-4, steps=100_000, fused=True)
 
     def whole(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         return model(**inputs).loss
@@ -63,12 +60,7 @@ def _make_step(arguments: argparse.Namespace) -> Callable[[dict[str, torch.Tenso
     def step(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         with torch.autocast("cpu", torch.bfloat16, enabled=arguments.precision == "bfloat16"):
             loss = loss_of(inputs)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return update(loss)
 
     return step
 

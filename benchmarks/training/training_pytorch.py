@@ -14,6 +14,7 @@ import transformers
 
 from benchmarks.common.interleaved import Parent
 from benchmarks.common.training_data import read_rows
+from benchmarks.training.pytorch_update import make_update
 from kerasbert.data.batching import LengthBatches
 
 
@@ -68,20 +69,10 @@ def _make_step(arguments: argparse.Namespace, steps: int) -> Callable[..., torch
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
         arguments.checkpoint, num_labels=2, attn_implementation=arguments.attention, dtype=torch.float32
     ).train()
-    parameters = list(model.parameters())
-    with_decay, without_decay = [p for p in parameters if p.ndim > 1], [p for p in parameters if p.ndim <= 1]
-    groups = [{"params": with_decay, "weight_decay": 0.01}, {"params": without_decay, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, 5e-5, fused=arguments.fused or None)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, round(0.06 * steps), steps)
+    update = make_update(model, 5e-5, steps, fused=arguments.fused)
 
     def step(inputs: dict[str, torch.Tensor], labels: torch.Tensor) -> torch.Tensor:
-        loss = model(**inputs, labels=labels).loss
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return update(model(**inputs, labels=labels).loss)
 
     return step
 

@@ -101,6 +101,8 @@ def _load(config: PretrainConfig, run: Path | None) -> "tuple[Pretrainer, TextSt
         strategy = strategy_named(config.distribute)
         pretraining.check_precision(config.precision)
         sizes = pretraining.model_config(config.model)
+        if sizes is not None:
+            pretraining.weights_of(config, sizes.model_type)  # refused before a vocabulary is learned
     tokenizer = None if sizes is None else _tokenizer(config, sizes.model_type, texts, run)
     with loading("the model"):
         policy = keras.mixed_precision.global_policy()

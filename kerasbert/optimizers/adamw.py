@@ -10,7 +10,7 @@ from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.optimizers.fit_schedule import FitSchedule, compiled_optimizer
-from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
+from kerasbert.optimizers.parameter_groups import lr_multipliers, rate_shares, trainable_variables_by_path
 from kerasbert.optimizers.schedules import WarmupLinearDecay, check_rate, schedule
 
 # An end of a learned range moves by about this number of learning rates, times the width of the range, in a step: at 2e-5 by a twentieth of
@@ -211,15 +211,8 @@ def adamw(
     for name, value in settings.items():
         if value is not None or name == "learning_rate":
             check_rate(name, value)
-    for part, rate in (rates or {}).items():
-        check_rate("rates", rate, f" for {part!r}")
     if not 0 < layer_decay <= 1:
         raise KerasBertError(f"expected {argument('layer_decay')} above 0 and at most 1, received {layer_decay}")
-    if rates and not learning_rate > 0:
-        raise KerasBertError(
-            f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
-            '{"*": 0} stops what is not named'
-        )
     return FusedAdamW(
         _learning_rate(decay, learning_rate, warmup, steps),
         weight_decay=weight_decay,
@@ -227,7 +220,7 @@ def adamw(
         global_clipnorm=clip_norm,
         exclude=("bias", "gamma", "beta", "minimum", "maximum"),
         layer_decay=layer_decay,
-        shares=[(part, rate / learning_rate) for part, rate in (rates or {}).items()],
+        shares=rate_shares(learning_rate, rates or {}),
     )
 
 

@@ -6,8 +6,10 @@ from fnmatch import fnmatchcase
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
+from kerasbert.optimizers.schedules import check_rate
 
 _SINGLE_PARTS = ("embeddings", "layer_mix", "pooler")  # of the encoder, beside its layers
 
@@ -87,6 +89,26 @@ def depths(task: keras.Model, method: str) -> dict[str, int]:
         )
     below = {f"layers.{i}": blocks - i for i in range(blocks)} | {"embeddings": blocks + 1}
     return {part: below.get(part, 0) for part in parts}
+
+
+def rate_shares(learning_rate: float, rates: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return rates of parts as factors of a learning rate, by the names of the parts.
+
+    Args:
+        learning_rate: the rate of what is not named.
+        rates: the rates by part.
+
+    Raises:
+        KerasBertError: when a rate is negative, infinite or not a number, or there is none to be a factor of.
+    """
+    for part, rate in rates.items():
+        check_rate("rates", rate, f" for {part!r}")
+    if rates and not learning_rate > 0:
+        raise KerasBertError(
+            f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
+            '{"*": 0} stops what is not named'
+        )
+    return [(part, rate / learning_rate) for part, rate in rates.items()]
 
 
 def lr_multipliers(task: keras.Model, layer_decay: float, shares: Mapping[str, float]) -> dict[str, float]:

@@ -6,9 +6,8 @@ from typing import Any
 import tensorflow as tf
 import tf_keras as keras
 
-from kerasbert.arguments import argument
 from kerasbert.errors import KerasBertError
-from kerasbert.optimizers.parameter_groups import lr_multipliers, trainable_variables_by_path
+from kerasbert.optimizers.parameter_groups import lr_multipliers, rate_shares, trainable_variables_by_path
 from kerasbert.optimizers.schedules import check_rate
 
 
@@ -81,16 +80,9 @@ def sgd(
     """
     for name, value in (("learning_rate", learning_rate), ("clip_norm", clip_norm), ("momentum", momentum)):
         check_rate(name, value)
-    for part, rate in (rates or {}).items():
-        check_rate("rates", rate, f" for {part!r}")
     if momentum >= 1:
         raise KerasBertError(f"expected `momentum=` from 0 to below 1, received {momentum}; take a smaller one")
-    if rates and not learning_rate > 0:
-        raise KerasBertError(
-            f"expected {argument('learning_rate')} above 0 beside {argument('rates')}, received {learning_rate}; "
-            '{"*": 0} stops what is not named'
-        )
-    shares = [(part, rate / learning_rate) for part, rate in (rates or {}).items()]
+    shares = rate_shares(learning_rate, rates or {})
     return PartSGD(learning_rate, momentum=momentum, global_clipnorm=clip_norm or None, shares=shares)
 
 

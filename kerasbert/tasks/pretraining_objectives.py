@@ -11,6 +11,7 @@ from kerasbert.heads.head import Head
 from kerasbert.layers.blocks.heads import ReplacedTokenHead
 from kerasbert.layers.blocks.span_boundary import SpanBoundaryHead
 from kerasbert.losses.tokens import TokenBinaryAccuracy, TokenBinaryCrossEntropy
+from kerasbert.losses.vocabulary import VocabularyCrossEntropy
 from kerasbert.processors.pretraining_rows import PAIRINGS
 from kerasbert.tasks.pretraining_task import PretrainingObjective, masked_words
 
@@ -49,6 +50,7 @@ OBJECTIVES: Mapping[str, PretrainingObjective] = {
         "span_logits",
         lambda encoder: SpanBoundaryHead(encoder.config, encoder.policy, encoder.embeddings.word.table.shape[-1]),
         _span_logits,
+        VocabularyCrossEntropy,
         at_masks=True,
     ),
     "next-sentence": pair_objective("seq_relationship_logits"),

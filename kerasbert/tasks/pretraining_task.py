@@ -12,6 +12,7 @@ from kerasbert.checkpoints.name_tables import PRETRAINING
 from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.heads.head import Head
 from kerasbert.layers.blocks.heads import masked_lm_head
+from kerasbert.losses.vocabulary import VocabularyCrossEntropy
 from kerasbert.processors import IGNORED
 from kerasbert.tasks.accumulation import step_in_parts
 from kerasbert.tasks.base import Task
@@ -73,6 +74,7 @@ def masked_words(output: str = "logits", metric: str = "accuracy") -> Pretrainin
         output,
         lambda encoder: masked_lm_head(encoder.config, encoder.policy),
         _word_logits,
+        VocabularyCrossEntropy,
         metric=lambda: keras.metrics.SparseCategoricalAccuracy(metric),
         at_masks=True,
     )

@@ -56,7 +56,7 @@ class Corpus:
         """
         if not (self.has_words and found):
             raise KerasBertError(
-                f"expected texts to learn a vocabulary from, received {self.count} texts without any word"
+                f"expected texts to learn a vocabulary from, received {self.count} texts without any word; give files with texts"
             )
 
 

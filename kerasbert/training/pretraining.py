@@ -72,6 +72,19 @@ def parse_weights(text: str) -> dict[str, float | None]:
     return weights
 
 
+def weights_of(config: PretrainConfig, model_type: str) -> dict[str, float]:
+    """Return the weight of each objective of the settings.
+
+    Args:
+        config: The settings.
+        model_type: The architecture.
+
+    Raises:
+        KerasBertError: When an objective is unknown, a weight is wrong, or objectives exclude each other.
+    """
+    return objective_weights(None if config.objectives is None else parse_weights(config.objectives), model_type)
+
+
 def new_pretrainer(config: PretrainConfig, sizes: EncoderConfig, tokenizer: Tokenizer) -> Pretrainer:
     """Make a task with random weights.
 
@@ -88,9 +101,7 @@ def new_pretrainer(config: PretrainConfig, sizes: EncoderConfig, tokenizer: Toke
         sizes = sizes.with_dropout(config.dropout)
     sizes = replace(sizes, **{name: value for name, value in changes.items() if hasattr(sizes, name)})
     kind = encoder_class(sizes.model_type)
-    weights = objective_weights(
-        None if config.objectives is None else parse_weights(config.objectives), sizes.model_type
-    )
+    weights = weights_of(config, sizes.model_type)
     paired = any(name in weights for name in PAIRINGS)
     keras.utils.set_random_seed(config.seed)
     encoder = kind(sizes, pooler=kind.pooler_is_trained and (paired or sizes.model_type in ("bert", "albert")))

@@ -133,6 +133,11 @@ def test_what_cannot_be_done_is_refused_in_one_line(texts, run, tmp_path, option
     assert not (tmp_path / "out" / "config.json").exists()
 
 
+def test_an_unknown_objective_is_refused_before_a_vocabulary_is_learned(texts, run, tmp_path):
+    done = run(*options(texts, tmp_path / "out", objectives="masked-lm,mlm"))
+    assert done.code == 2 and "learn" not in done.err and "received 'mlm'" in done.err
+
+
 def test_texts_of_another_language_than_the_vocabulary_are_refused(texts, trained, run, tmp_path):
     (tmp_path / "texts.txt").write_text("Быстрая коричневая лиса прыгает через ленивую собаку.\n" * 20)
     done = run(*options(texts, tmp_path / "out", text=tmp_path / "texts.txt"), "--tokenizer", trained)

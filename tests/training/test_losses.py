@@ -6,6 +6,7 @@ import tensorflow as tf
 import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
+from kerasbert.losses.vocabulary import VocabularyCrossEntropy
 from kerasbert.training import CrossEntropy, balanced_weights
 
 IGNORED = -100
@@ -111,3 +112,25 @@ def test_impossible_settings_are_rejected(settings, message):
 def test_a_missing_class_weight_is_rejected(texts):
     with pytest.raises(KerasBertError, match="for 3 classes, received 2"):
         CrossEntropy(class_weights=[1, 1])(*texts)
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (0,)])
+@pytest.mark.parametrize("weights", [None, 0.5])
+def test_cross_entropy_over_a_vocabulary_is_that_of_keras(shape, weights):
+    draw = np.random.default_rng(3)
+    ids, logits = draw.integers(0, 7, shape), tf.constant(draw.normal(0, 30, (*shape, 7)), tf.float32)
+    ours, theirs = VocabularyCrossEntropy(), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    weights = weights if weights is None else draw.uniform(0, 1, shape)
+    values, gradients = [], []
+    for loss in (ours, theirs):
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            values.append(loss(ids, logits, sample_weight=weights))
+        gradients.append(tape.gradient(values[-1], logits))
+    np.testing.assert_allclose(*values, rtol=1e-6)
+    np.testing.assert_allclose(*gradients, atol=1e-7)
+
+
+def test_an_id_outside_of_the_vocabulary_is_an_error():
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        VocabularyCrossEntropy()([1, 7], tf.zeros((2, 7)))
