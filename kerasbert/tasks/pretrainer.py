@@ -166,6 +166,15 @@ class Pretrainer(PretrainingTask):
         return self._objectives
 
     @property
+    def trainable_variables(self) -> list[tf.Variable]:
+        """The variables that objectives read: without those of a pooler where no pairs are learned."""
+        variables = super().trainable_variables
+        if self.pairing is not None or self.encoder.pooler is None:
+            return variables
+        unread = {id(variable) for variable in self.encoder.pooler.trainable_variables}
+        return [variable for variable in variables if id(variable) not in unread]
+
+    @property
     def processor(self) -> MaskedWords:
         settings = {
             "share": self.share, "whole_words": self.whole_words, "masking": self.masking, "mask_all": self.has_generator,

@@ -5,6 +5,8 @@ optimizers), windows of long contexts (processors), quantization, pruning and di
 layers (encoders), masks of words, spans and entities (processors/test_pretraining_batches.py), attention, words and loss (plots).
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import tf_keras as keras
@@ -95,3 +97,11 @@ def test_vectors_as_features_of_another_classifier(tiny, vectors):
     features = kb.layer_vectors(tiny.narrow(), texts, layer=-1, vectors=vectors)
     scores = features @ np.linalg.lstsq(features, np.where(np.array(labels) == "positive", 1.0, -1.0), rcond=None)[0]
     assert scores.shape == (24,) and features.shape == (24, 8)
+
+
+def test_vectors_from_sentences_that_follow_each_other(tiny):
+    """Quick Thought (Logeswaran & Lee 2018): the next sentence among those of the batch."""
+    sentences = kb.SentenceEncoder(tiny.encoder(), tiny.tokenizer(), sequence_length=16)
+    sentences.compile(kb.adamw(1e-3))
+    losses = sentences.fit(list(pairwise(tiny.rows(25)[0])), batch_size=8, epochs=3, verbose=0, seed=0).history["loss"]
+    assert losses[0] < 2 * np.log(8) and losses[-1] < losses[0]

@@ -53,6 +53,19 @@ def test_the_loss_is_the_sum_of_that_of_masked_words_and_pairs(pretrainer):
     assert {"prediction_logits_accuracy", "seq_relationship_logits_accuracy"} <= set(found)
 
 
+@pytest.mark.parametrize("objectives", [["masked-lm"], ["masked-lm", "next-sentence"]])
+def test_every_trained_variable_has_a_gradient(tiny, caplog, objectives):
+    """A pooler is trained where pairs are. Keras warns of variables without a gradient."""
+    task = kb.Pretrainer(tiny.encoder(**SIZES), tiny.tokenizer(), 24, objectives=objectives)
+    task.compile(kb.adamw(0.1), run_eagerly=True)
+    before = {path: variable.numpy() for path, variable in task.variables_by_path().items()}
+    task.fit(DOCUMENTS, verbose=0)
+    moved = {path for path, variable in task.variables_by_path().items() if (variable.numpy() != before[path]).any()}
+    still = set(before) - moved
+    assert still == ({"encoder.pooler.kernel", "encoder.pooler.bias"} if len(objectives) == 1 else set())
+    assert "Gradients do not exist" not in caplog.text
+
+
 FORMS = {
     "texts": lambda folder: DOCUMENTS,
     "documents": lambda folder: [[DOCUMENTS[0]], [DOCUMENTS[2]]],
