@@ -66,6 +66,16 @@ def throughput(result: dict) -> list[str]:
     return table(("precision", "system", "tokens/s", "kerasbert is times as fast", "quartiles of the rounds"), rows)
 
 
+def steps(result: dict) -> list[str]:
+    """Format the losses of steps of both sides."""
+    rows = [
+        (each["step"], f"{each['keras']:.4f}", f"{each['pytorch']:.4f}")
+        for each in result["losses"]
+        if not each["step"] % 100
+    ]
+    return table(("step", "kerasbert", "transformers, PyTorch"), rows)
+
+
 def runs(result: dict) -> list[str]:
     """Format what kills, workers and larger corpora change."""
     kills, memory = result["kills"], result["memory"]
@@ -127,6 +137,7 @@ def curves(result: dict) -> list[str]:
 TABLES = {
     "masks": Table(masks, ("pretraining_masks",)),
     "losses": Table(losses, ("pretraining_losses",)),
+    "steps": Table(steps, ("pretraining_steps",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
     "runs": Table(runs, ("pretraining_runs",)),
 }

@@ -1,4 +1,4 @@
-"""The Keras side of `benchmarks.training.pretraining_throughput`: one `fit` of a `Pretrainer` that pauses after each segment of steps."""
+"""The Keras side of `pretraining_throughput` and `pretraining_steps`: one `fit` of a `Pretrainer` that pauses after some steps."""
 
 import argparse
 import os
@@ -45,9 +45,12 @@ def main() -> None:
     batches = KeptBatches(
         kb.data.TextStream(__file__), model.processor, model.tokenizer, labels.shape[-1], labels.shape[1], steps=100_000
     )
-    model.compile(kb.adamw(5e-4, warmup=0.06, steps=100_000), jit_compile=arguments.jit)
+    model.compile(kb.adamw(arguments.rate, warmup=0.06, steps=arguments.steps), jit_compile=arguments.jit)
     parent.send(rows=int(labels.shape[1]))
-    model.fit(batches, verbose=0, callbacks=[pause_callback(keras, parent)])
+    one_step = keras.callbacks.LambdaCallback(on_train_batch_begin=lambda *_: model.reset_metrics())
+    model.fit(
+        batches, verbose=0, callbacks=[*([one_step] if arguments.step_losses else []), pause_callback(keras, parent)]
+    )
 
 
 def _arguments() -> argparse.Namespace:
@@ -55,6 +58,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--precision", required=True)
     parser.add_argument("--jit", action="store_true")
+    parser.add_argument("--rate", type=float, default=5e-4)
+    parser.add_argument("--steps", type=int, default=100_000, help="of the schedule")
+    parser.add_argument("--step-losses", action="store_true", help="answer with the loss of the last step")
     return parser.parse_args()
 
 

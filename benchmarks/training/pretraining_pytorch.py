@@ -1,4 +1,4 @@
-"""The PyTorch side of `benchmarks.training.pretraining_throughput`: a plain loop that pauses after each segment of steps."""
+"""The PyTorch side of `pretraining_throughput` and `pretraining_steps`: a plain loop that pauses after some steps."""
 
 import argparse
 import time
@@ -41,7 +41,7 @@ def _make_step(arguments: argparse.Namespace) -> Callable[[dict[str, torch.Tenso
     model = transformers.AutoModelForMaskedLM.from_pretrained(
         arguments.folder / "model", attn_implementation="sdpa", dtype=torch.float32
     ).train()
-    update = make_update(model, 5e-4, steps=100_000, fused=True)
+    update = make_update(model, arguments.rate, arguments.steps, fused=True)
 
     def whole(inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         return model(**inputs).loss
@@ -71,6 +71,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--precision", required=True)
     parser.add_argument("--masked-only", action="store_true")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--rate", type=float, default=5e-4)
+    parser.add_argument("--steps", type=int, default=100_000, help="of the schedule")
     return parser.parse_args()
 
 

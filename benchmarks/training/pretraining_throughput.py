@@ -42,7 +42,7 @@ def main() -> None:
     arguments = _arguments()
     load = record.load()
     with tempfile.TemporaryDirectory() as folder:
-        parameters = _write_inputs(arguments, Path(folder))
+        parameters = write_inputs(arguments, Path(folder), arguments.steps * (arguments.rounds + 2))
         cases = {precision: _measure(precision, Path(folder), arguments) for precision in arguments.precisions}
     result = {
         "model": arguments.model, "parameters": parameters, "vocabulary": arguments.vocabulary_size, "batch": arguments.batch,
@@ -51,8 +51,15 @@ def main() -> None:
     record.write(arguments.json, result, {**record.versions(PACKAGES), **peer_versions(arguments.peer_python)}, load)
 
 
-def _write_inputs(arguments: argparse.Namespace, folder: Path) -> int:
-    """Write the checkpoint and the rows of both sides; return the number of parameters."""
+def write_inputs(arguments: argparse.Namespace, folder: Path, batches: int, dropout: float | None = None) -> int:
+    """Write the checkpoint and the rows of both sides; return the number of parameters.
+
+    Args:
+        arguments: With `text`, `model`, `vocabulary_size`, `length` and `batch`.
+        folder: Where they go: `model` and `rows.npz`.
+        batches: The number of batches.
+        dropout: The dropout rate of the checkpoint, or None for that of the model.
+    """
     import kerasbert as kb
     from kerasbert.training.pretrain_config import PretrainConfig
     from kerasbert.training.pretraining import model_config, new_pretrainer
@@ -60,15 +67,15 @@ def _write_inputs(arguments: argparse.Namespace, folder: Path) -> int:
 
     config = PretrainConfig(
         model=arguments.model, text=arguments.text, out=str(folder), objectives="masked-lm",
-        vocabulary_size=arguments.vocabulary_size, sequence_length=arguments.length,
+        vocabulary_size=arguments.vocabulary_size, sequence_length=arguments.length, dropout=dropout,
     )  # fmt: skip
     texts, sizes = text_stream(arguments.text), model_config(arguments.model)
     if sizes is None:
         raise SystemExit(f"expected a preset or a config.json, received {arguments.model}; correct --model")
     task: kb.Pretrainer = new_pretrainer(config, sizes, make_tokenizer(config, sizes.model_type, texts))
     task.save_pretrained(folder / "model")
-    batches = islice(task.batches(texts, arguments.batch).batches(), arguments.steps * (arguments.rounds + 2))
-    inputs, labels = zip(*((each.inputs, each.labels[task.processor.outputs[0]]) for each in batches), strict=True)
+    made = islice(task.batches(texts, arguments.batch).batches(), batches)
+    inputs, labels = zip(*((each.inputs, each.labels[task.processor.outputs[0]]) for each in made), strict=True)
     rows: dict[str, Any] = {name: np.stack([each[name] for each in inputs]) for name in inputs[0]}
     np.savez(folder / "rows.npz", labels=np.stack(labels), **rows)
     return task.count_params()

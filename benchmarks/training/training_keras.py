@@ -56,7 +56,7 @@ def _warm_up(model, texts: list[str], labels: np.ndarray, lengths: np.ndarray, b
 
 def pause_callback(keras, parent: Parent):
     class Pause(keras.callbacks.Callback):
-        """Waits for `{"steps": n}` before a segment; answers with its time."""
+        """Waits for `{"steps": n}` before a segment; answers with its time, and the loss since metrics were reset."""
 
         _supports_tf_logs = True
 
@@ -67,9 +67,8 @@ def pause_callback(keras, parent: Parent):
             self._left -= 1
             if not self._left:
                 self.model.optimizer.iterations.numpy()
-                parent.send(
-                    seconds=time.perf_counter() - self._start, processor_seconds=time.process_time() - self._processor
-                )
+                seconds, processor = time.perf_counter() - self._start, time.process_time() - self._processor
+                parent.send(seconds=seconds, processor_seconds=processor, loss=float(logs["loss"]))
                 self._wait()
 
         def _wait(self):
