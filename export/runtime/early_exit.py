@@ -71,6 +71,11 @@ def in_turn(stages: Sequence[Session], layers: Sequence[int], threshold: float |
 
 def _check(stages: Sequence[Session]) -> None:
     first, last = stages[0], stages[-1]
+    if HIDDEN in last.outputs:
+        raise KerasBertError(
+            f"expected {len(stages)} exits in {first.name}, as its metadata say, received more: {last.signature!r} is followed by another; "
+            "convert the model again"
+        )
     for stage, following in zip(stages, stages[1:], strict=False):
         given = {**first.inputs, HIDDEN: stage.outputs.get(HIDDEN)}
         fits = all(given.get(name) == port for name, port in following.inputs.items())

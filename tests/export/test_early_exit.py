@@ -109,6 +109,13 @@ def test_validation_judges_what_ends_early(deep, file, tiny):
     assert "a signature for each exit" in by_name["gpu"].reason
 
 
+def test_metadata_with_fewer_exits_than_the_file_are_refused(tiny, tmp_path):
+    model = tiny.classifier(sizes={"num_hidden_layers": 3}, exits=[1, 2])
+    kb.export.convert(model).save(tmp_path / "three.tflite")
+    with pytest.raises(KerasBertError, match="expected 2 exits in .*, received more: 'exit_2' is followed by another"):
+        kb.open(_with(tmp_path / "three.tflite", exits=(1, 2)))("good film")
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"target": "gpu"}, "expected the target cpu or web"), ({"integer_only": True}, "and a recipe with floats")],
