@@ -38,7 +38,10 @@ export class PortCheck {
         return signature;
       });
       this.#checkInputs(first);
-      others.reduce((before, signature) => this.#checkStage(before, signature), first);
+      const last = others.reduce((before, signature) => this.#checkStage(before, signature), first);
+      if (metadata.exits !== null && last.outputs.has(HIDDEN)) {
+        throw this.#mismatch(`${stages.length} exits, as its metadata say,`, `more: ${last.name} is followed by another`);
+      }
     }
   }
 

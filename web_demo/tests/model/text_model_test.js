@@ -90,6 +90,8 @@ test("exits that do not follow each other are refused", async () => {
   await assertRejected("a signature exit_2", () => exitsOf([1, 1], 0.8, (signatures) => signatures.splice(1, 1)));
   const wider = ([, second]) => second.inputs.set("hidden", new Port("hidden", "float32", [1, 8, 5]));
   await assertRejected("a signature exit_2 of fixed lengths that takes the output hidden of exit_1", () => exitsOf([1, 1], 0.8, wider));
+  const more = ([, , third]) => third.outputs.set("hidden", new Port("hidden", "float32", [1, 8, 4]));
+  await assertRejected("3 exits, as its metadata say, of fake.tflite, received more: exit_3", () => exitsOf([1, 1], 0.8, more));
 });
 
 test("only the inputs of the signature are passed", async () => {

@@ -34,6 +34,9 @@ internal class PortCheck(private val file: ModelFile) {
             stages.forEach(::checkOutputs)
             checkInputs(stages.first())
             stages.zipWithNext(::checkStage)
+            if (file.metadata.exits != null && HIDDEN in stages.last().outputs) {
+                throw mismatch("${stages.size} exits, as its metadata say,", "more: ${stages.last().name} is followed by another")
+            }
         }
     }
 

@@ -102,6 +102,11 @@ class TextModelTest {
                 listOf(first, Signature(second.name, second.inputs + ("hidden" to wider), second.outputs), third)
             }
         }
+        assertRefused("3 exits, as its metadata say, of fake.tflite, received more: exit_3") {
+            exitsOf(listOf(1f, 1f), 0.8) { (first, second, third) ->
+                listOf(first, second, Signature(third.name, third.inputs, third.outputs + ("hidden" to wider)))
+            }
+        }
     }
 
     @Test
