@@ -7,9 +7,9 @@ random weights, and of a bag of words. Each line of the file has split (train, d
 
 Everything is a command. `kerasbert pretrain` learns the vocabulary from MeCab's words of the train articles, and masks whole words.
 `kerasbert train --task sentence-pairs` then brings the vectors of a train article's title and of the parts of its body together, without
-categories. `kerasbert train` fine-tunes on the train headlines and keeps the best epoch by the dev headlines. `kerasbert evaluate` scores
-the test headlines. The bag of words is TF-IDF over MeCab's words with logistic regression. `--rows` are training headlines for each
-class, 0 for all. A finished encoder or run in `--work` is used again.
+categories. `kerasbert train` fine-tunes on the train headlines and keeps the best epoch by the dev headlines; the head reads the mean of
+the tokens. `kerasbert evaluate` scores the test headlines. The bag of words is TF-IDF over MeCab's words with logistic regression.
+`--rows` are training headlines for each class, 0 for all. A finished encoder or run in `--work` is used again.
 """
 
 import argparse
@@ -28,6 +28,7 @@ PARTS = ("train", "dev", "test")
 METRICS = ("accuracy", "macro F1")
 TRUE, HEADER = "category", "category\ttitle\n"
 PARTS_OF_A_BODY, CHARACTERS = 8, 60
+HEAD = f"{Path(__file__).with_name('mean_head.py')}:mean"
 PATHS = ("text", "dev", "out", "tokenizer")  # settings that are paths, private to the machine
 
 
@@ -156,14 +157,14 @@ def _paired(arguments: argparse.Namespace, encoder: Path) -> Path:
 def _fine_tuned(arguments: argparse.Namespace, encoder: Path, rows: int, seed: int) -> dict[str, float]:
     """Fine-tune an encoder and return its scores on the test headlines."""
     out, work = arguments.work / f"{encoder.name}-{rows}-{seed}", arguments.work
-    columns = ["--text-column", "title", "--label-column", TRUE]
+    options = ["--text-column", "title", "--label-column", TRUE, "--head", HEAD]
     if not (out / "config.toml").is_file():
         shutil.rmtree(out, ignore_errors=True)
         kerasbert(
             "train", "--model", encoder, "--train", work / f"train-{rows}-{seed}.tsv", "--dev", work / "dev.tsv", "--out", out,
-            *columns, "--sequence-length", arguments.headline_length, "--seed", seed, *arguments.train,
+            *options, "--sequence-length", arguments.headline_length, "--seed", seed, *arguments.train,
         )  # fmt: skip
-    scores = kerasbert("evaluate", out, "--data", work / "test.tsv", *columns)
+    scores = kerasbert("evaluate", out, "--data", work / "test.tsv", *options)
     return {name: scores["metrics"][name] for name in METRICS}
 
 
