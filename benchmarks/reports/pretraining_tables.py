@@ -140,4 +140,5 @@ TABLES = {
     "steps": Table(steps, ("pretraining_steps",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
     "runs": Table(runs, ("pretraining_runs",)),
+    "japanese": Table(japanese, ("japanese_pretraining",)),
 }
