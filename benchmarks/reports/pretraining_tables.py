@@ -11,8 +11,6 @@ _SYSTEMS = {
     "pytorch-masked-only-compiled": "the same, compiled",
 }
 
-_WORD_ACCURACIES = ("val_prediction_logits_accuracy", "val_accuracy")  # with several objectives, and with one
-_PAIR_ACCURACIES = ("val_seq_relationship_logits_accuracy", "val_sop_logits_accuracy")
 _ENCODERS = {
     "pretrained, title and body": "pretrained, then titles with bodies",
     "pretrained": "pretrained on the articles",
@@ -111,27 +109,6 @@ def japanese(result: dict) -> list[str]:
                 scores = (with_deviation(systems[name][metric]) for metric in ("accuracy", "macro F1"))
                 rows.append((count, title, *scores, systems[name]["accuracy"]["seeds"]))
     return table(("headlines of each class", "model", "accuracy", "macro F1", "seeds"), rows)
-
-
-def curves(result: dict) -> list[str]:
-    """Format the last evaluation of each run."""
-    rows = []
-    for name, run in result["runs"].items():
-        last = run["evaluations"][-1]
-        pair = next((last[key] for key in _PAIR_ACCURACIES if key in last), None)
-        words = next((last[key] for key in _WORD_ACCURACIES if key in last), None)
-        rows.append(
-            (
-                name,
-                number(last["loss"]),
-                number(last["val_loss"]),
-                percent(words),
-                percent(pair),
-                number(run["tokens_per_second"], 0),
-            )
-        )
-    columns = ("learned", "training loss", "development loss", "masked words right (%)", "pairs right (%)", "tokens/s")
-    return table(columns, rows)
 
 
 TABLES = {
