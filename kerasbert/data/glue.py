@@ -116,7 +116,12 @@ def write_glue(folder: str | os.PathLike, name: str, predictions: Iterable[objec
         kb.data.write_glue(".", "sst-2", classifier.predictions(["a gripping film", "two hours too long"]))
         ```
     """
-    task, path = _task(name), Path(folder) / f"{_task(name).submission}.tsv"
+    task = _task(name)
+    path = Path(folder) / f"{task.submission}.tsv"
+    if isinstance(predictions, str | bytes | Mapping) or not isinstance(predictions, Iterable):
+        raise KerasBertError(
+            f"expected a list of predictions, received {shown(predictions)}; pass those of all rows of the test file"
+        )
     lines = [f"{row}\t{_submitted(task, row, each)}" for row, each in enumerate(predictions)]
     if not lines:
         raise KerasBertError("expected a prediction for each row of the test file, received none")
@@ -129,7 +134,7 @@ def write_glue(folder: str | os.PathLike, name: str, predictions: Iterable[objec
 
 def _submitted(task: GlueTask, row: int, prediction: object) -> str:
     if isinstance(prediction, Mapping):
-        prediction = prediction["label" if task.labels else "score"]
+        prediction = prediction.get("label" if task.labels else "score")
     if task.labels:
         if str(prediction) not in task.labels:
             raise KerasBertError(

@@ -95,6 +95,9 @@ def test_a_file_for_the_server(tmp_path, name, predictions, file, lines):
         ("rte", [], "received none"),
         ("snli", ["0"], "received 'snli'"),
         (2, ["0"], "received 2"),
+        ("sst-2", [{"score": 1.0}], "a label of SST-2 .* received None"),
+        ("sst-2", "01", "expected a list of predictions, received '01'"),
+        ("sst-2", None, "expected a list of predictions, received None"),
     ],
 )
 def test_predictions_that_the_server_refuses(tmp_path, name, predictions, told):
