@@ -27,6 +27,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.commands import kerasbert, score
+from benchmarks.common.over_seeds import over_seeds
 
 if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
@@ -352,8 +353,8 @@ def summarize(teachers: dict, runs: list[dict]) -> dict:
             own = [run for run in runs if (run["task"], run["method"]) == (task, method)]
             scores = [run["dev"][metric] for run in own]
             summary[task][method] = {
-                "score": {"mean": float(np.mean(scores)), "deviation": float(np.std(scores, ddof=1)) if len(own) > 1 else None},
-                "share": float(np.mean(scores)) / facts["float"][metric], "seeds": [run["seed"] for run in own],
+                "score": over_seeds(scores), "share": float(np.mean(scores)) / facts["float"][metric],
+                "seeds": [run["seed"] for run in own],
                 "rows": sorted({run["rows"] for run in own}), "epochs": sorted({run["epochs"] for run in own}),
                 **{name: float(np.median([run[name] for run in own])) for name in ("bytes", "gzip_bytes", "latency_ratio")},
             }  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.commands import kerasbert, score
+from benchmarks.common.over_seeds import over_seeds
 
 RECIPE = "dynamic_wi8_afp32"
 STRATEGIES = ("top", "bottom", "alternate", "symmetric", "contribution")
@@ -103,7 +104,7 @@ def _result(arguments: argparse.Namespace, reference: dict, runs: list[dict]) ->
         selected = [run for run in runs if run["cut"] == name]
         scores = [run["dev"]["accuracy"] for run in selected]
         summary[name] = {
-            "accuracy": {"mean": float(np.mean(scores)), "deviation": float(np.std(scores, ddof=1)) if len(selected) > 1 else None},
+            "accuracy": over_seeds(scores),
             "share": float(np.mean(scores)) / reference["dev"]["accuracy"], "seeds": len(selected), "bytes": selected[0]["bytes"],
             "latency_ratio": float(np.median([run["latency_ratio"] for run in selected])),
         }  # fmt: skip

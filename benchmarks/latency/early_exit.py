@@ -32,14 +32,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
 
-    load, table = (
-        record.load(),
-        kb.data.read_table(arguments.data, text=arguments.text_column, label=arguments.label_column),
-    )
-    texts, labels = list(table.x)[: arguments.texts], list(table.y)[: arguments.texts]
-    task = kb.load_task(arguments.task_folder)
-    choice = task.tune_exits(texts[::2], labels[::2], keep=arguments.keep)
-    texts, labels = texts[1::2], labels[1::2]
+    load, (task, choice, texts, labels) = record.load(), chosen_exits(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lengths = [length for length in arguments.lengths if length < task.sequence_length] + [task.sequence_length]
@@ -68,6 +61,16 @@ def main() -> None:
         "all_exits_over_whole": means[ALL_EXITS] / means[WHOLE], "curve": curve,
     }  # fmt: skip
     record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def chosen_exits(arguments: argparse.Namespace) -> tuple[Any, Any, list, list]:
+    """Load the task, choose its threshold on every second row, and return task, choice, and the other texts and labels."""
+    import kerasbert as kb
+
+    table = kb.data.read_table(arguments.data, text=arguments.text_column, label=arguments.label_column)
+    texts, labels = list(table.x)[: arguments.texts], list(table.y)[: arguments.texts]
+    task = kb.load_task(arguments.task_folder)
+    return task, task.tune_exits(texts[::2], labels[::2], keep=arguments.keep), texts[1::2], labels[1::2]
 
 
 def written_files(

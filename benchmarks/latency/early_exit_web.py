@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
-from benchmarks.latency.early_exit import ALL_EXITS, WHOLE, add_options, written_files
+from benchmarks.latency.early_exit import ALL_EXITS, WHOLE, add_options, chosen_exits, written_files
 from kerasbert.export.backends import web
 
 PACKAGES = ("tensorflow", "tf-keras", "ai-edge-quantizer", "ai-edge-litert", "numpy")
@@ -35,14 +35,7 @@ def main() -> None:
         raise SystemExit(f"expected all that a page is tried with, received {missing}")
     import kerasbert as kb
 
-    load, table = (
-        record.load(),
-        kb.data.read_table(arguments.data, text=arguments.text_column, label=arguments.label_column),
-    )
-    texts, labels = list(table.x)[: arguments.texts], list(table.y)[: arguments.texts]
-    task = kb.load_task(arguments.task_folder)
-    choice = task.tune_exits(texts[::2], labels[::2], keep=arguments.keep)
-    texts, labels = texts[1::2], labels[1::2]
+    load, (task, choice, texts, labels) = record.load(), chosen_exits(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lengths = [length for length in arguments.lengths if length < task.sequence_length] + [task.sequence_length]

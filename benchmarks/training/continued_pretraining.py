@@ -15,10 +15,9 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.common import record
 from benchmarks.common.commands import kerasbert
+from benchmarks.common.over_seeds import over_seeds
 
 PACKAGES = ("tensorflow", "tf-keras", "tokenizers", "numpy")
 TASK = "question-answering"
@@ -88,14 +87,7 @@ def _summary(runs: list[dict]) -> dict[str, dict]:
     summary: dict[str, dict] = {}
     for name in dict.fromkeys(run["encoder"] for run in runs):
         found = [run["metrics"] for run in runs if run["encoder"] == name]
-        summary[name] = {
-            metric: {
-                "mean": float(np.mean([each[metric] for each in found])),
-                "deviation": float(np.std([each[metric] for each in found], ddof=1)) if len(found) > 1 else None,
-                "seeds": len(found),
-            }
-            for metric in found[0]
-        }
+        summary[name] = {metric: over_seeds([each[metric] for each in found]) for metric in found[0]}
     return summary
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.finetuning_cases import CASES, WARMUP, WEIGHT_DECAY, Case
+from benchmarks.common.over_seeds import over_seeds
 
 PACKAGES = ("tensorflow", "tf-keras", "numpy", "tokenizers")
 
@@ -112,14 +113,7 @@ def _result(runs: list[dict]) -> dict:
         scores = {}
         for system in SYSTEMS:
             last = [run["epochs"][-1]["dev"] for run in runs if run["case"] == name and run["system"] == system]
-            scores[system] = {
-                metric: {
-                    "mean": float(np.mean([dev[metric] for dev in last])),
-                    "deviation": float(np.std([dev[metric] for dev in last], ddof=1)) if len(last) > 1 else None,
-                    "seeds": len(last),
-                }
-                for metric in (last[0] if last else ())
-            }
+            scores[system] = {metric: over_seeds([dev[metric] for dev in last]) for metric in (last[0] if last else ())}
         speeds = {system: _idle_speeds(runs, name, system) for system in SYSTEMS}
         summary[name] = {**scores, "examples_per_second_idle": speeds}
         keras, pytorch = speeds.values()

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import record
+from benchmarks.common.over_seeds import over_seeds
 from benchmarks.training.defaults import Case, file_lines, table_rows, write_data
 from kerasbert.memory import keep_memory
 
@@ -154,8 +155,7 @@ def _result(runs: list[dict[str, Any]]) -> dict[str, Any]:
                 run["processor_seconds"] / full[run["seed"]]["processor_seconds"] for run in own if run["seed"] in full
             ]
             summary.setdefault(name, {})[way] = {
-                "mean": float(np.mean(values)), "deviation": float(np.std(values, ddof=1)) if len(values) > 1 else None,
-                "seeds": len(values), "trained_parameters": own[0]["trained_parameters"], "kept_bytes": own[0]["kept_bytes"],
+                **over_seeds(values), "trained_parameters": own[0]["trained_parameters"], "kept_bytes": own[0]["kept_bytes"],
                 "processor_time_of_full": float(np.median(times)) if times else None,
             }  # fmt: skip
     settings = {

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
+from benchmarks.common.over_seeds import over_seeds
 from kerasbert.text import JapaneseTokenizer
 
 ROWS_PER_CLASS = 100
@@ -49,12 +50,7 @@ def main() -> None:
         print(runs[-1], flush=True)
     summary = {}
     for model in runs[0]["accuracy"]:
-        values = [run["accuracy"][model] for run in runs]
-        summary[model] = {
-            "mean": float(np.mean(values)),
-            "deviation": float(np.std(values, ddof=1)),
-            "seeds": len(values),
-        }
+        summary[model] = over_seeds([run["accuracy"][model] for run in runs])
     summary["bert_from_scratch_beats_bag_of_words"] = (
         summary["bert_from_scratch"]["mean"] > summary["bag_of_words"]["mean"]
     )

@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.commands import kerasbert
+from benchmarks.common.over_seeds import over_seeds
 
 PACKAGES = ("tensorflow", "tf-keras", "scikit-learn", "fugashi", "unidic-lite", "tokenizers", "numpy")
 PARTS = ("train", "dev", "test")
@@ -192,14 +193,7 @@ def _summary(runs: list[dict]) -> dict[str, dict]:
     for rows in dict.fromkeys(run["rows_per_class"] for run in runs):
         same = [run["scores"] for run in runs if run["rows_per_class"] == rows]
         summary[str(rows or "all")] = {
-            model: {
-                metric: {
-                    "mean": float(np.mean([scores[model][metric] for scores in same])),
-                    "deviation": float(np.std([scores[model][metric] for scores in same], ddof=int(len(same) > 1))),
-                    "seeds": len(same),
-                }
-                for metric in METRICS
-            }
+            model: {metric: over_seeds([scores[model][metric] for scores in same]) for metric in METRICS}
             for model in same[0]
         }
     return summary

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
+from benchmarks.common.over_seeds import over_seeds
 
 SCORES = (0, 5)
 PACKAGES = ("tensorflow", "tf-keras", "numpy", "tokenizers")
@@ -51,8 +52,7 @@ def main() -> None:
     summary = {"unfitted": {"Spearman": {"mean": baseline["Spearman"]}}}
     for name in ways:
         values = [run["dev"]["Spearman"] for run in runs if run["way"] == name]
-        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-        summary[name] = {"Spearman": {"mean": float(np.mean(values)), "deviation": deviation, "seeds": len(values)}}
+        summary[name] = {"Spearman": over_seeds(values)}
     settings = {"epochs": arguments.epochs, "learning_rate": arguments.learning_rate, "alike": arguments.alike}
     result = {"checkpoint": Path(arguments.checkpoint).name, "settings": settings, "summary": summary, "runs": runs}
     record.write(arguments.json, result, record.versions(PACKAGES), load)
