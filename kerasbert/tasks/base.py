@@ -138,7 +138,7 @@ class Task(InferenceModel, KerasTask):
         if not _SHORTEST_LENGTH <= sequence_length <= longest:
             raise KerasBertError(
                 f"expected {argument('sequence_length')} from {_SHORTEST_LENGTH} to {longest} (the positions of this model), received "
-                f"{sequence_length}"
+                f"{sequence_length}; shorten it, or lengthen a checkpoint's table with kerasbert pretrain"
             )
         if tokenizer is not None:
             check_vocabulary_size(tokenizer.vocabulary_size, encoder.config.vocab_size, type(self).__name__)

@@ -1,17 +1,25 @@
 """The weights of a task: their names, a fingerprint, and copies of the task under other settings."""
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import tensorflow as tf
 import tf_keras as keras
 
+from kerasbert.arguments import check_whole_number
+from kerasbert.errors import KerasBertError
 from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.layers.traversal import named_variables, sublayers
 from kerasbert.tasks.precision import FLOAT32, float32_policy
 from kerasbert.tasks.text_model import TextModel
+
+_POSITIONS = "encoder.embeddings.position.table"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class WeightsModel(TextModel):
@@ -72,6 +80,37 @@ class WeightsModel(TextModel):
         """
         return self._copy_with_ranges(config=self.config.with_dropout(float(rate)).to_dict())
 
+    def with_sequence_length(self, length: int) -> Self:
+        """Copy the task for rows of another length; the position table is lengthened if it is too short.
+
+        New positions begin as copies of the others, from the first one on (Beltagy et al. 2020, arXiv:2004.05150, section 5). They have to
+        be trained: continue the pretraining on texts that are long enough. Rows that fit the old table give the same outputs.
+
+        Args:
+            length: Tokens of a row, special ones included.
+
+        Returns:
+            The copy.
+
+        Raises:
+            KerasBertError: When the length is below 3; and when the table would grow in a quantized task.
+        """
+        length = check_whole_number(length, "length", least=3)
+        before = self.config.longest
+        if length <= before:
+            return self._copy_with_ranges({"sequence_length": length})
+        if self.policy is not None:
+            raise KerasBertError(
+                f"expected a task in float for more than {before} positions, received one quantized for {self.policy.recipe!r}; lengthen "
+                "it first, quantize then"
+            )
+        changes: dict[str, Any] = {"sequence_length": length}
+        tokenizer = self.get_config()["tokenizer"]
+        if tokenizer and tokenizer["model_max_length"] is not None:
+            changes["tokenizer"] = tokenizer | {"model_max_length": max(length, tokenizer["model_max_length"])}
+        config = replace(self.config, max_position_embeddings=self.config.position_offset + length)
+        return self._copy(changes, config=config.to_dict())
+
     def in_float32(self) -> Self:
         """Return the task if it computes in float32, else a copy that does, with its weights and ranges.
 
@@ -86,20 +125,30 @@ class WeightsModel(TextModel):
         with float32_policy():
             return self._copy_with_ranges(dtype=FLOAT32)
 
-    def _copy_with_ranges(self, **encoder_changes: Any) -> Self:
-        other = self._copy(**encoder_changes)
+    def _copy_with_ranges(self, changes: Mapping[str, Any] = _NOTHING, **encoder_changes: Any) -> Self:
+        other = self._copy(changes, **encoder_changes)
         for quantizer, copied in zip(activation_quantizers(self), activation_quantizers(other), strict=True):
             for name, variable in copied.statistics().items():
                 variable.assign(quantizer.statistics()[name])
         return other
 
-    def _copy(self, **encoder_changes: Any) -> Self:
-        """Copy the task and its weights with other settings of its encoder. New variables keep their initial values."""
-        config = self.get_config()
+    def _copy(self, changes: Mapping[str, Any] = _NOTHING, **encoder_changes: Any) -> Self:
+        """Copy the task and its weights with other settings of the task and its encoder. New variables keep their initial values."""
+        config = self.get_config() | dict(changes)
         config["encoder"]["config"] |= encoder_changes
         other: Any = type(self).from_config(config)
         source = self.variables_by_path()
         for path, variable in other.variables_by_path().items():
-            variable.assign(tf.cast(source[path], variable.dtype))
+            value = tf.cast(source[path], variable.dtype)
+            if path == _POSITIONS:
+                value = _lengthened(value, variable.shape[0], self.config.position_offset)
+            variable.assign(value)
         other.inherit_training(self)
         return other
+
+
+def _lengthened(table: tf.Tensor, rows: int, offset: int) -> tf.Tensor:
+    """Repeat the rows of a position table from `offset` on, until it has so many rows: (n, W) -> (rows, W)."""
+    index = tf.range(rows)
+    period = tf.shape(table)[0] - offset
+    return tf.gather(table, tf.where(index < offset, index, offset + (index - offset) % period))

@@ -8,7 +8,8 @@ from typing import Any
 
 import tf_keras as keras
 
-from kerasbert.checkpoints.hugging_face import resolve
+from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
+from kerasbert.console.output import note
 from kerasbert.console.progress import Progress
 from kerasbert.data.text_stream import TextStream
 from kerasbert.encoders import PRESETS, encoder_class, preset
@@ -109,7 +110,7 @@ def new_pretrainer(config: PretrainConfig, sizes: EncoderConfig, tokenizer: Toke
 
 
 def loaded_pretrainer(config: PretrainConfig) -> Pretrainer:
-    """Load a checkpoint to continue its pretraining.
+    """Load a checkpoint to continue its pretraining. A note says when it gets more positions.
 
     Args:
         config: The settings.
@@ -128,7 +129,14 @@ def loaded_pretrainer(config: PretrainConfig) -> Pretrainer:
             "tokenizer; leave the option out"
         )
     keras.utils.set_random_seed(config.seed)
-    task = Pretrainer.from_pretrained(folder, **_settings(config))
+    positions = max_sequence_length(read_config(folder))
+    settings = {**_settings(config), "sequence_length": min(config.sequence_length, positions)}
+    task = Pretrainer.from_pretrained(folder, **settings)
+    if config.sequence_length > positions:
+        task = task.with_sequence_length(config.sequence_length)
+        note(
+            f"note: the checkpoint has {positions} positions; those up to {config.sequence_length} begin as copies of them and are learned"
+        )
     return task if config.dropout is None else task.with_dropout(config.dropout)
 
 

@@ -110,6 +110,15 @@ def test_pretraining_continues_from_a_checkpoint(texts, trained, run, tmp_path):
     assert json.loads((tmp_path / "out" / "config.json").read_text())["architectures"] == ["BertForMaskedLM"]
 
 
+def test_a_checkpoint_gets_more_positions(texts, trained, run, tmp_path):
+    command = options(texts, tmp_path / "out", model=trained, objectives="masked-lm", steps=1, sequence_length=40)
+    command = [word for word in command if word not in ("--vocabulary-size", "60")]
+    done = run(*command, "--json")
+    assert done.code == 0
+    assert "note: the checkpoint has 32 positions; those up to 40 begin as copies of them and are learned" in done.err
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["max_position_embeddings"] == 40
+
+
 @pytest.mark.parametrize(
     ("options_given", "message"),
     [
