@@ -11,6 +11,7 @@ from kerasbert import (
 from kerasbert.console.strictness import strict as strict
 from kerasbert.errors import KerasBertError as KerasBertError
 from kerasbert.export.runtime.opening import open as open
+from kerasbert.few_shot.classifier import FewShotClassifier as FewShotClassifier
 from kerasbert.heads.registry import register_head as register_head
 from kerasbert.memory import keep_memory as keep_memory
 from kerasbert.tasks import (

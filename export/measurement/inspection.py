@@ -18,6 +18,8 @@ from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.export.tflite.runtime_support import required_runtime
 from kerasbert.export.tflite.structure import Operator, Signature, Subgraph, load_bytes
 
+_SHOWN_TEXT = 200  # characters of a setting; the layer of a taught file has thousands
+
 
 @dataclass(frozen=True)
 class OpCount:
@@ -272,6 +274,10 @@ def _summarize_metadata(metadata: packed_metadata.Metadata | None) -> dict[str, 
         return None
     hidden = ("tokenizer", "format")
     summary = {key: value for key, value in metadata.as_dict().items() if key not in hidden}
+    summary["settings"] = {
+        name: f"{len(value):,} characters" if isinstance(value, str) and len(value) > _SHOWN_TEXT else value
+        for name, value in summary["settings"].items()
+    }
     summary["vocabulary"] = None if metadata.vocabulary is None else f"{len(metadata.vocabulary):,} tokens"
     summary["labels"] = None if metadata.labels is None else ", ".join(metadata.labels)
     return summary

@@ -119,24 +119,30 @@ class SingleLabel(TextProcessor):
         classes = classes_of_numbers(self.known_labels, y.tolist(), range(len(y)), written=False)
         return np.array(classes, np.int32).reshape(-1)
 
-    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
-        return [self._prediction(row) for row in self.table(raw_results)]
+    def predicted(self, outputs: np.ndarray) -> np.ndarray:
+        """Return the number of the class that is predicted for each row of the outputs, `(rows,)`."""
+        return outputs.argmax(axis=1)
 
-    def _prediction(self, row: np.ndarray) -> dict[str, Any]:
-        best, names = int(row.argmax()), self.class_names(len(row))
+    def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
+        outputs = self.table(raw_results)
+        return [self._prediction(row, best) for row, best in zip(outputs, self.predicted(outputs), strict=True)]
+
+    def _prediction(self, row: np.ndarray, best: int) -> dict[str, Any]:
+        names = self.class_names(len(row))
         probabilities = dict(zip(names, map(float, row), strict=True))
         return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
 
     def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
         outputs = self.table(raw_results)
-        truth, predicted = self.encode_labels(y, examples, features), outputs.argmax(axis=1)
+        truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
         accuracy = {"accuracy": metrics.accuracy(truth, predicted)}
         if outputs.shape[1] == 2:
             return {**accuracy, "F1": metrics.f1(truth == 1, predicted == 1), "MCC": metrics.matthews(truth, predicted)}
         return {**accuracy, "macro F1": metrics.macro_f1(truth, predicted)}
 
     def contributions(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> Contributions:
-        truth, predicted = self.encode_labels(y, examples, features), self.table(raw_results).argmax(axis=1)
+        outputs = self.table(raw_results)
+        truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
         share, label = most_frequent(truth)
         return Ratio.of_decisions(truth == predicted, share, self.labels[label] if self.labels else str(label))
 
@@ -144,13 +150,13 @@ class SingleLabel(TextProcessor):
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> tuple[np.ndarray, np.ndarray]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
-        return outputs.max(axis=1), truth == outputs.argmax(axis=1)
+        return outputs.max(axis=1), truth == self.predicted(outputs)
 
     def class_metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
-        return class_metrics.of_classes(truth, outputs.argmax(axis=1), self.class_names(outputs.shape[1]))
+        return class_metrics.of_classes(truth, self.predicted(outputs), self.class_names(outputs.shape[1]))
 
 
 @dataclass(frozen=True)

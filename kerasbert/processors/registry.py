@@ -20,6 +20,7 @@ _CLASSES = {
     "question_answering": ("kerasbert.processors.question_answering", "QuestionAnswering"),
     "multiple_choice": ("kerasbert.processors.multiple_choice", "MultipleChoice"),
     "masked_lm": ("kerasbert.processors.masked_lm", "MaskedWords"),
+    "few_shot": ("kerasbert.processors.few_shot", "FewShot"),
     "joint": ("kerasbert.processors.joint", "Joint"),
 }
 PROCESSORS = _CLASSES.keys()  # the names

@@ -20,10 +20,11 @@ from kerasbert.cli.process.progress import loading, note, progress
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.records import is_tabular
 from kerasbert.errors import KerasBertError
-from kerasbert.processors import Features, Processor, make_processor, processor_class
+from kerasbert.processors import Processor, make_processor, processor_class
 from kerasbert.processors.classification import MultiLabel
 from kerasbert.processors.client_tasks import client_tokenizer
 from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.known_texts import check_known_tokens
 from kerasbert.processors.registry import train_tasks
 from kerasbert.text import Tokenizer, tokenizer_from_folder
 from kerasbert.text.vocabulary_size import check_vocabulary_size
@@ -144,27 +145,8 @@ def _choose_length(
         return length  # the task reports the error
     chosen = choose_length(table, processor, tokenizer, length, max_length)
     note(f"sequence length {chosen.tokens}: {chosen.reason}")
-    _check_known_tokens(table.features(processor, tokenizer, chosen.tokens)[1], tokenizer, table)
+    check_known_tokens(table.features(processor, tokenizer, chosen.tokens)[1], tokenizer, str(table.path))
     return chosen.tokens
-
-
-def _check_known_tokens(features: Features, tokenizer: Tokenizer, table: Dataset) -> None:
-    """Print a line about texts without known tokens.
-
-    Raises:
-        KerasBertError: When no text has a known token.
-    """
-    special = {tokenizer.cls_id, tokenizer.sep_id, tokenizer.pad_id}
-    tokens = [set(ids) - special for ids in features.token_lists.input_ids]
-    empty, unknown = tokens.count(set()), tokens.count({tokenizer.unk_id})
-    counts = [f"{empty:,} empty"] * bool(empty) + [f"{unknown:,} with unknown characters only"] * bool(unknown)
-    if empty + unknown == len(tokens):
-        raise KerasBertError(
-            f"{table.path}: expected texts with words that the model's tokenizer knows, received {' and '.join(counts)}; "
-            "choose a model for this language"
-        )
-    if counts:
-        note(f"texts without known tokens: {' and '.join(counts)}, of {len(tokens):,}")
 
 
 def read_model_tables(model: str, training: TrainConfig) -> tuple[Dataset, Dataset | None]:

@@ -1,0 +1,138 @@
+"""What is chosen by cross-validation on a few examples: the method, and the probability below which a text belongs to no class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kerasbert.few_shot.linear import centres, logistic
+from kerasbert.processors.few_shot import Linear
+
+STRENGTH = 10.0  # of logistic regression: the weight of the examples against the size of the layer
+_FOLDS, _FEWER_FOLDS, _MANY_ROWS = 5, 3, 1000
+_SCALES = 2.0 ** np.arange(-3, 4.01, 0.125)  # of logits, from an eighth to 16
+_SMALLEST = 1e-30  # probability
+_COARSE = 1e-1  # precision in a fold: decisions do not depend on more
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Predictions of examples that were not taught, by cross-validation.
+
+    Attributes:
+        rows: The rows of the examples, rising: those whose class has two or more.
+        probabilities: Of each method `(rows, classes)`.
+        accuracy: Of each method.
+    """
+
+    rows: np.ndarray
+    probabilities: Mapping[str, np.ndarray]
+    accuracy: Mapping[str, float]
+
+
+def layer(method: str, vectors: np.ndarray, classes: np.ndarray, count: int, coarse: bool = False) -> Linear:
+    """Return the layer of a method.
+
+    Args:
+        method: One of `kerasbert.processors.few_shot.METHODS`.
+        vectors: Vectors of length 1, `(rows, width)`.
+        classes: The class of each row, from 0 to below `count`; each class has a row.
+        count: The number of classes.
+        coarse: Whether a layer with nearly the same decisions is enough.
+    """
+    if method == "centre":
+        return centres(vectors, classes, count)
+    return logistic(vectors, classes, count, STRENGTH, **({"precision": _COARSE} if coarse else {}))
+
+
+def held_out(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray, count: int) -> HeldOut | None:
+    """Predict each example by layers that did not see it.
+
+    The examples of a class are dealt to five folds in turn, or to three where there are more than 1,000. A class of one example is always
+    taught.
+
+    Args:
+        methods: The methods.
+        vectors: Vectors of length 1, `(rows, width)`.
+        classes: The class of each row.
+        count: The number of classes.
+
+    Returns:
+        The predictions; None where no class has two examples.
+    """
+    folds = _FOLDS if len(classes) <= _MANY_ROWS else _FEWER_FOLDS
+    fold = np.full(len(classes), -1)
+    for number in range(count):
+        rows = np.flatnonzero(classes == number)
+        if len(rows) > 1:
+            fold[rows] = np.arange(len(rows)) % folds
+    rows = np.flatnonzero(fold >= 0)
+    if not len(rows):
+        return None
+    found = {method: np.zeros((len(classes), count), np.float32) for method in methods}
+    for number in range(folds):
+        out = fold == number
+        for method in methods if out.any() else ():
+            found[method][out] = layer(method, vectors[~out], classes[~out], count, coarse=True).probabilities(
+                vectors[out]
+            )
+    probabilities = {method: values[rows] for method, values in found.items()}
+    accuracy = {
+        method: float(np.mean(values.argmax(axis=1) == classes[rows])) for method, values in probabilities.items()
+    }
+    return HeldOut(rows, probabilities, accuracy)
+
+
+def scale_of(probabilities: np.ndarray, classes: np.ndarray) -> float:
+    """Choose the factor of the logits with which the probabilities are most right: temperature scaling (Guo et al. 2017).
+
+    Few rows may all be right by chance: as Platt (1999, "Probabilistic outputs for support vector machines") has it, their classes count
+    as a little less than certain.
+
+    Args:
+        probabilities: Of examples that were not taught, `(rows, classes)`.
+        classes: Their classes.
+
+    Returns:
+        The factor with the smallest mean cross-entropy. Decisions do not depend on it.
+    """
+    rows, count = probabilities.shape
+    doubt = 1 / (rows + 2)
+    targets = np.full((rows, count), doubt / (count - 1))
+    targets[np.arange(rows), classes] = 1 - doubt
+    losses = [-np.sum(targets * np.log(scaled(probabilities, factor) + _SMALLEST)) for factor in _SCALES]
+    return float(_SCALES[int(np.argmin(losses))])
+
+
+def scaled(probabilities: np.ndarray, factor: float) -> np.ndarray:
+    """Return the probabilities that the logits times a factor have, `(rows, classes)`."""
+    logits = np.log(np.maximum(probabilities.astype(np.float64), _SMALLEST))
+    shares = np.exp(factor * (logits - logits.max(axis=1, keepdims=True)))
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def threshold_of(probabilities: np.ndarray, classes: np.ndarray, outside: np.ndarray | None, keep: float) -> float:
+    """Choose the probability below which a text belongs to no class.
+
+    Args:
+        probabilities: Of examples that were not taught, `(rows, classes)`.
+        classes: Their classes.
+        outside: The probabilities of examples that belong to no class, `(rows, classes)`; None without any.
+        keep: The share of the right predictions that stay, at least.
+
+    Returns:
+        The highest such probability. With examples that belong to no class, it is the lowest that finds as many of them.
+    """
+    best = probabilities.max(axis=1).astype(np.float64)
+    right = np.sort(best[probabilities.argmax(axis=1) == classes])
+    if not len(right):
+        return 0.0
+    highest = float(right[int((1 - keep) * len(right))])
+    if outside is None:
+        return highest
+    found = np.sort(outside.max(axis=1).astype(np.float64))
+    found = found[found < highest]
+    if not len(found):
+        return 0.0
+    above = right[right > found[-1]]
+    return float((found[-1] + min(highest, above[0] if len(above) else highest)) / 2)

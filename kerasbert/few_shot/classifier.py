@@ -1,0 +1,287 @@
+"""`FewShotClassifier`: labels taught by a few examples each, on a sentence encoder that is not trained."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from kerasbert.arguments import argument, check_choice, shown
+from kerasbert.data.dataset import Dataset, examples_of, labels_of
+from kerasbert.data.duplicates import find_duplicates
+from kerasbert.data.labels import LabelSet
+from kerasbert.errors import KerasBertError
+from kerasbert.export.runtime.call_arguments import unit_vectors
+from kerasbert.export.runtime.opening import open
+from kerasbert.export.runtime.pipeline import Pipeline
+from kerasbert.export.tflite.metadata import append
+from kerasbert.export.tflite.model_file import ModelFile
+from kerasbert.few_shot.choice import held_out, layer, scale_of, scaled, threshold_of
+from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.few_shot import METHODS, FewShot, Linear
+from kerasbert.processors.known_texts import check_known_tokens
+from kerasbert.values import is_number
+
+AUTO = "auto"
+_TASK = "FewShotClassifier"  # in metadata
+
+
+@dataclass(frozen=True)
+class Taught:
+    """What `FewShotClassifier.fit` chose.
+
+    Attributes:
+        labels: The classes.
+        examples: The number of examples of each class.
+        method: `centre` or `logistic`.
+        accuracy: Of each method that was compared, by cross-validation; empty where no class has two examples.
+        fallback_below: The probability below which a text belongs to no class; None without `fallback`.
+
+    Example:
+        ```python
+        few = kb.FewShotClassifier("search").fit(texts, labels)
+        few.taught.method, few.taught.accuracy
+        ```
+    """
+
+    labels: tuple[str, ...]
+    examples: tuple[int, ...]
+    method: str
+    accuracy: dict[str, float]
+    fallback_below: float | None
+
+
+class FewShotClassifier:
+    """A classifier of texts that a few examples of each label teach in a second, without training of the encoder.
+
+    A text gets its vector from a sentence encoder, as a `.tflite` file. On the vectors of length 1, `centre` chooses the label whose
+    examples have the nearest mean (Snell et al. 2017), and `logistic` is multinomial logistic regression. The file that `save` writes has
+    the encoder's graph as it was, and the layer beside it.
+
+    Args:
+        model: A sentence encoder: a `.tflite` file, a model of the zoo, or a folder, which is converted (`dynamic_wi8_afp32`). A taught
+            file is taught anew.
+        method: `centre`, `logistic`, or `auto`, which compares them by cross-validation.
+        fallback: The label of texts that belong to none of the classes, such as `"oos"`. Rows of this label are examples of such texts.
+        fallback_below: The probability below which a text gets it. By default it is chosen by cross-validation: with rows of that label
+            for the most right decisions, otherwise so that `keep` of the right predictions stay.
+        keep: See `fallback_below`.
+        threads: CPU threads of the runtime.
+
+    Raises:
+        KerasBertError: When the model is no sentence encoder, or an argument is out of range.
+
+    Example:
+        ```python
+        few = kb.FewShotClassifier("search")
+        few.fit(["wake me at six", "set an alarm", "play some jazz", "next song please"], ["alarm", "alarm", "music", "music"])
+        few("turn the music up")["label"]
+        few.save("taught.tflite")
+        ```
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike = "search",
+        *,
+        method: str = AUTO,
+        fallback: str | None = None,
+        fallback_below: float | None = None,
+        keep: float = 0.95,
+        threads: int = 1,
+    ) -> None:
+        self.method = check_choice(method, "a method of", (AUTO, *METHODS))
+        if fallback is not None and (not isinstance(fallback, str) or not fallback.strip() or "\n" in fallback):
+            raise KerasBertError(
+                f"expected {argument('fallback')} as a label, received {shown(fallback)}; name it, such as 'oos'"
+            )
+        if fallback_below is not None and (fallback is None or not is_number(fallback_below, 0, 1)):
+            raise KerasBertError(
+                f"expected {argument('fallback_below')} as a probability from 0 to 1, with {argument('fallback')}, received "
+                f"{shown(fallback_below)} with {shown(fallback)}; correct them"
+            )
+        if not is_number(keep, 0, 1) or keep == 0:
+            raise KerasBertError(
+                f"expected {argument('keep')} as a number above 0 and at most 1, received {shown(keep)}; it is a share"
+            )
+        self.fallback, self.fallback_below, self.keep = fallback, fallback_below, float(keep)
+        self._encoder = self._open(model, threads)
+        self._fitted: tuple[Taught, Pipeline] | None = None
+
+    @property
+    def taught(self) -> Taught:
+        """What `fit` chose."""
+        return self._result()[0]
+
+    @property
+    def model(self) -> Pipeline:
+        """The classifier as `kb.open` returns it."""
+        return self._result()[1]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that were taught, without the fallback."""
+        return self.taught.labels
+
+    def fit(self, x: Any, y: Any = None) -> Self:
+        """Teach the labels, in place of those that were taught before.
+
+        Args:
+            x: Texts, or a table of `kerasbert.data`.
+            y: The label of each text; None takes those of the table.
+
+        Returns:
+            The classifier itself; `taught` says what was chosen.
+
+        Raises:
+            KerasBertError: When there are fewer than two classes, a text has two labels, or the fallback's probability cannot be chosen.
+        """
+        texts, labels = self._checked(x, y)
+        names = LabelSet.from_values([label for label in labels if label != self.fallback]).names
+        encoder, where = self._encoder, str(x.path) if isinstance(x, Dataset) else "the texts"
+        features = encoder.processor.features(texts, encoder.tokenizer, encoder.length)
+        check_known_tokens(features, encoder.tokenizer, where)
+        vectors = unit_vectors(encoder(texts), None)
+        outside = np.array([label == self.fallback for label in labels])
+        inside = vectors[~outside]
+        classes = np.array([names.index(label) for label in labels if label != self.fallback])
+        taught, linear = self._chosen(inside, classes, vectors[outside] if outside.any() else None, names)
+        processor = FewShot(
+            labels=names, width=vectors.shape[1], layer=linear.to_text(), method=taught.method, prompt=encoder.processor.prefix,
+            fallback=self.fallback, fallback_below=taught.fallback_below,
+        )  # fmt: skip
+        metadata = replace(encoder.metadata, task=_TASK, processor=processor, weights="")
+        self._fitted = taught, replace(encoder, processor=processor, metadata=metadata)
+        return self
+
+    def __call__(self, x: Any, *, top_k: int | None = None) -> Any:
+        """Predict, as a model of `kb.open` does.
+
+        Args:
+            x: A text, or several.
+            top_k: The number of classes that a prediction lists, the likeliest first.
+
+        Returns:
+            A dict with `label`, `score` and `probabilities` for a text, a list for several.
+        """
+        return self.model(x, top_k=top_k)
+
+    def predict(self, texts: Sequence[str]) -> np.ndarray:
+        """Predict the probability of each label.
+
+        Args:
+            texts: The texts.
+
+        Returns:
+            float32 `(texts, labels)`.
+        """
+        predictions = self.model.predictions(texts)
+        return np.array([list(each["probabilities"].values()) for each in predictions], np.float32)
+
+    def score(self, x: Any, y: Any = None) -> dict[str, float]:
+        """Compute accuracy and F1 on labelled texts; with `fallback` also on those that belong to no class.
+
+        Args:
+            x: Texts, or a table of `kerasbert.data`.
+            y: Labels; None takes those of the table.
+
+        Returns:
+            The metrics by name; the first is the main one.
+        """
+        return self.model.score(x, y)
+
+    def save(self, path: str | os.PathLike) -> Path:
+        """Write a `.tflite` file with the encoder and the classes, which `kb.open` opens.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The path.
+
+        Raises:
+            KerasBertError: When nothing was taught, or another program's file is there.
+        """
+        model = self.model
+        content = append(Path(model.name).read_bytes(), model.metadata)
+        return ModelFile(content, model.metadata).save(path)
+
+    def _open(self, model: str | os.PathLike, threads: int) -> Pipeline:
+        opened = open(model, threads=threads)
+        if opened.task is not None and isinstance(opened.processor, Embedding):
+            from kerasbert.export.conversion import convert
+
+            folder = tempfile.mkdtemp(prefix="kerasbert-")
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            converted = convert(opened.task, "dynamic_wi8_afp32").save(Path(folder) / "encoder.tflite")
+            opened = open(converted, threads=threads)
+        if isinstance(opened.processor, FewShot):
+            taught = opened.processor
+            prompts = {"prompt": taught.prompt} if taught.prompt else None
+            embedding = Embedding(
+                width=taught.width, prompts=prompts, default_prompt_name="prompt" if prompts else None
+            )
+            opened = replace(opened, processor=embedding)
+        if not isinstance(opened.processor, Embedding):
+            raise KerasBertError(
+                f"expected a sentence encoder to teach, such as search, received {opened.name} for the task type "
+                f"{opened.processor.name!r}; name another model"
+            )
+        return opened
+
+    def _checked(self, x: Any, y: Any) -> tuple[list[str], list[str]]:
+        table = x if isinstance(x, Dataset) else None
+        y = labels_of(x, y)
+        texts = self._encoder.processor.examples(examples_of(x))
+        if texts and isinstance(texts[0], tuple):
+            raise KerasBertError("expected single texts to teach, received pairs; pass one text for each label")
+        if y is None or len(y) != len(texts):
+            received = "none" if y is None else f"{len(y):,}"
+            raise KerasBertError(
+                f"expected a label for each of the {len(texts):,} texts, received {received}; pass one each"
+            )
+        labels = [str(label) for label in y]
+        found = find_duplicates(table if table is not None else Dataset(Path("the texts"), texts, labels))
+        if found.contradicting:
+            first, second = found.contradicting[0]
+            lines = "lines" if table is not None and table.lines else "rows"
+            raise KerasBertError(
+                f"expected one label for a text, received {len(found.contradicting):,} texts with two, such as those of {lines} {first} "
+                f"and {second}; correct them"
+            )
+        return texts, labels
+
+    def _chosen(
+        self, vectors: np.ndarray, classes: np.ndarray, outside: np.ndarray | None, names: tuple[str, ...]
+    ) -> tuple[Taught, Any]:
+        count, compared = len(names), METHODS if self.method == AUTO else (self.method,)
+        tried = held_out(compared, vectors, classes, count)
+        method, accuracy, factor = compared[0], {}, 1.0  # of one example each, both methods make about the same
+        if tried is not None:
+            accuracy = dict(tried.accuracy)
+            method = max(reversed(compared), key=accuracy.__getitem__)  # logistic regression where they are equal
+            factor = scale_of(tried.probabilities[method], classes[tried.rows])
+        linear = layer(method, vectors, classes, count)
+        linear = Linear(linear.kernel * np.float32(factor), linear.bias * np.float32(factor))
+        below = self.fallback_below
+        if self.fallback is not None and below is None:
+            if tried is None:
+                raise KerasBertError(
+                    "expected two examples of a class or more to choose the probability of the fallback, received one of each; add some, "
+                    f"or name {argument('fallback_below')}"
+                )
+            found = scaled(tried.probabilities[method], factor)
+            others = None if outside is None else linear.probabilities(outside)
+            below = threshold_of(found, classes[tried.rows], others, self.keep)
+        examples = tuple(np.bincount(classes, minlength=count).tolist())
+        return Taught(names, examples, method, accuracy, below), linear
+
+    def _result(self) -> tuple[Taught, Pipeline]:
+        if self._fitted is None:
+            raise KerasBertError("expected labels that were taught, received none; call fit(texts, labels) first")
+        return self._fitted
