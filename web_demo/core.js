@@ -22,6 +22,7 @@ export { VectorIndex } from "./core/search/vector_index.js";
 
 export { Classification, ClassPrediction } from "./core/tasks/classification.js";
 export { Example } from "./core/tasks/example.js";
+export { FewShotClassification } from "./core/tasks/few_shot_classification.js";
 export { LabelSetClassification, LabelSetPrediction } from "./core/tasks/label_set_classification.js";
 export { MaskedPrediction, MaskedWords } from "./core/tasks/masked_words.js";
 export { ChoicePrediction, MultipleChoice } from "./core/tasks/multiple_choice.js";

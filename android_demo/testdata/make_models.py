@@ -11,6 +11,7 @@ Weights are random and vocabularies have 45 tokens. A file takes about 30 KB.
 import json
 import struct
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ import kerasbert as kb
 from kerasbert.cli.outputs.predictions import prediction_records
 from kerasbert.cli.outputs.results import to_jsonable
 from kerasbert.encoders import BertConfig, BertEncoder
+from kerasbert.export import TFLiteFile
 from kerasbert.export.runtime.opening import open_pipeline
+from kerasbert.export.tflite.metadata import append
+from kerasbert.processors.few_shot import FewShot, Linear
 from kerasbert.text import WordPiece
 
 FOLDER = Path(__file__).parent / "models"
@@ -79,6 +83,12 @@ _CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Any]] = {
         [*_TEXTS, *_WORDS[:12]],
     ),
     "exits_tags": ("TokenTagger", {"labels": ("O", "B-X", "I-X", "B-Y", "I-Y"), "exits": [1, 2]}, {"length": 16}, list(_TEXTS)),
+    "taught": (
+        "SentenceEncoder",
+        {"prompts": {"query": "where is "}, "default_prompt_name": "query"},
+        {"length": 16, "labels": ("alarm", "music", "weather")},
+        [*_TEXTS, *_WORDS[:8]],
+    ),
 }  # fmt: skip
 
 
@@ -124,10 +134,30 @@ def _write(path: Path, seed: int, task_class: str, settings: dict, options: dict
     task = getattr(kb, task_class)(encoder, WordPiece(VOCABULARY), sequence_length=longest, **settings)
     if "exits" in settings:
         task.exit_threshold = _threshold(task, examples)
-    kb.export.convert(task, recipe="float32", **options).save(path)
+    labels = options.pop("labels", None)
+    file = kb.export.convert(task, recipe="float32", **options)
+    (_taught(file, labels, examples) if labels else file).save(path)
     predictor = open_pipeline(path)
     rows = predictor.processor.examples(examples)
     return to_jsonable(prediction_records(predictor.processor, rows, predictor.predictions(examples)))
+
+
+def _taught(file: TFLiteFile, labels: tuple[str, ...], examples: list[str]) -> TFLiteFile:
+    """Return a sentence encoder's file with a random layer, as `kerasbert teach` writes it: a quarter of the examples get the fallback."""
+    metadata = file.require_metadata("to teach it")
+    encoder, width = metadata.processor, metadata.processor.width
+    random = np.random.default_rng(0)
+    vectors = open_pipeline(file.save(FOLDER / "taught.tflite"))(examples)  # of length 1
+    kernel = random.normal(0, 4, (len(labels), width)).astype(np.float32)
+    layer = Linear(kernel, -kernel @ vectors.mean(axis=0))  # each label is the likeliest for some of the examples
+    best = np.sort(layer.probabilities(vectors).max(axis=1).astype(float))
+    place = len(best) // 4
+    processor = FewShot(
+        labels=labels, width=width, layer=layer.to_text(), method="logistic", prompt=encoder.prefix, fallback="oos",
+        fallback_below=float(best[place - 1] + best[place]) / 2,
+    )  # fmt: skip
+    metadata = replace(metadata, task="FewShotClassifier", processor=processor, weights="")
+    return TFLiteFile(append(file.content, metadata), metadata)
 
 
 def _threshold(task: Any, examples: Any) -> float:

@@ -30,7 +30,7 @@ from kerasbert.text.tokenizer_files import BERT_SPECIAL_TOKENS
 KOTLIN_ROOT = ROOT / "android_demo" / "core" / "src" / "main" / "kotlin" / "kerasbert" / "core"
 WEB_ROOT = ROOT / "web_demo" / "core"
 FIRST_LINE = "// Written by benchmarks/parity/demo_tables.py: change the tables of Python, and run it again.\n"
-NOT_IN_DEMOS = ("joint", "few_shot")  # files of several heads, which the demos refuse
+NOT_IN_DEMOS = ("joint",)  # files of several heads, which the demos refuse
 _LINE = 140
 # The kind of a setting by the type of its value.
 _KINDS: dict[Any, str] = {

@@ -153,7 +153,7 @@ class FewShotClassifier:
         taught, linear = self._chosen(inside, classes, vectors[outside] if outside.any() else None, names)
         processor = FewShot(
             labels=names, width=vectors.shape[1], layer=linear.to_text(), method=taught.method, prompt=encoder.processor.prefix,
-            fallback=self.fallback, fallback_below=taught.fallback_below,
+            fallback=self.fallback or "", fallback_below=taught.fallback_below or 0.0,
         )  # fmt: skip
         metadata = replace(encoder.metadata, task=_TASK, processor=processor, weights="")
         self._fitted = taught, replace(encoder, processor=processor, metadata=metadata)

@@ -92,16 +92,16 @@ class FewShot(SingleLabel):
         layer: The layer, see `Linear.to_text`.
         method: How it was found, one of `METHODS`.
         prompt: What stands before each text.
-        fallback: The label of texts that belong to no class; None without.
-        fallback_below: The probability below which a text gets it.
+        fallback: The label of texts that belong to no class; empty without.
+        fallback_below: The probability below which a text gets it; 0 without.
     """
 
     width: int = setting(1, at_least=1, at_most=LARGEST)
     layer: str = ""
     method: str = setting(METHODS[0], choices=METHODS)
     prompt: str = ""
-    fallback: str | None = setting(None, omitted_if_none=True)
-    fallback_below: float | None = setting(None, at_least=0, at_most=1, omitted_if_none=True)
+    fallback: str = ""
+    fallback_below: float = setting(0.0, at_least=0, at_most=1)
 
     name = "few_shot"
     outputs = ("embedding",)
@@ -112,8 +112,7 @@ class FewShot(SingleLabel):
         super().check()
         if not self.labels or len(self.labels) < 2:
             raise KerasBertError("expected the labels of two classes or more, received fewer; teach the model again")
-        both = (self.fallback is None) == (self.fallback_below is None)
-        self.expect(both, "fallback_below", "with fallback, or neither of them")
+        self.expect(bool(self.fallback) or not self.fallback_below, "fallback_below", "as 0 without a fallback")
         self.expect(self.fallback not in self.labels, "fallback", "as another name than the labels")
         _ = self.linear
 
@@ -132,7 +131,7 @@ class FewShot(SingleLabel):
 
     @property
     def known_labels(self) -> tuple[str, ...]:
-        return super().known_labels + (() if self.fallback is None else (self.fallback,))
+        return super().known_labels + ((self.fallback,) if self.fallback else ())
 
     def class_names(self, width: int) -> tuple[str, ...]:
         return self.known_labels[:width]
@@ -157,12 +156,7 @@ class FewShot(SingleLabel):
         return concatenate(raw_results, "probabilities")
 
     def predicted(self, outputs: np.ndarray) -> np.ndarray:
-        best = outputs.argmax(axis=1)
-        return (
-            best
-            if self.fallback_below is None
-            else np.where(outputs.max(axis=1) < self.fallback_below, outputs.shape[1], best)
-        )
+        return np.where(outputs.max(axis=1) < self.fallback_below, outputs.shape[1], outputs.argmax(axis=1))
 
     def _prediction(self, row: np.ndarray, best: int) -> dict[str, Any]:
         prediction = super()._prediction(row, int(row.argmax()))
@@ -172,7 +166,7 @@ class FewShot(SingleLabel):
         """Compute accuracy and F1; with a fallback also the accuracy of the classes' texts, and the share of the others that is found."""
         outputs = self.table(raw_results)
         truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
-        if self.fallback is None:
+        if not self.fallback:
             return super().metrics(y, examples, features, raw_results)
         values = {"accuracy": float(np.mean(truth == predicted))}
         outside = truth == outputs.shape[1]

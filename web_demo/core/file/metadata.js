@@ -1,4 +1,5 @@
 import { KerasBertError } from "../error.js";
+import { TaskType } from "./task_type.js";
 
 /** What a `.tflite` file of kerasbert says about itself; the fields of `kerasbert.json`, with the vocabulary and the labels. */
 export class Metadata {
@@ -59,6 +60,11 @@ export class Metadata {
     this.version = version;
     this.vocabulary = vocabulary;
     this.labels = labels;
+  }
+
+  /** The numbers that the first output has for a row or a token: as many as there are labels, or null for any. */
+  get outputWidth() {
+    return this.type === TaskType.FEW_SHOT ? this.settings.width ?? 1 : this.labels?.length ?? null;
   }
 }
 

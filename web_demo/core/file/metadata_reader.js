@@ -231,7 +231,7 @@ function isValid(key, value, kind, settings) {
     case SettingKind.PROMPT_NAME:
       return value === null || value === "" || (typeof value === "string" && Object.hasOwn(settings.prompts ?? {}, value));
     case SettingKind.TEXT:
-      return UNITS.includes(value); // `unit` is the only setting that is a text
+      return key === "unit" ? UNITS.includes(value) : typeof value === "string";
     default:
       if (typeof value !== "number") return false;
       return key === "share" ? value > 0 && value < 1 : Math.abs(value) <= LARGEST_SETTING;

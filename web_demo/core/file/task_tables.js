@@ -37,4 +37,11 @@ export const TASK_FORMS = new Map([
     second: "none", outputs: ["logits"], rank: 3, perToken: true,
     settings: new Map([["share", "number"], ["whole_words", "flag"], ["top", "count"], ["masking", "prompt name"]]),
   }],
+  ["few_shot", {
+    second: "none", outputs: ["embedding"], rank: 2, perToken: false,
+    settings: new Map([
+      ["paired", "flag"], ["width", "count"], ["layer", "text"], ["method", "text"], ["prompt", "text"], ["fallback", "text"],
+      ["fallback_below", "number"],
+    ]),
+  }],
 ]);

@@ -1,5 +1,6 @@
 import { KerasBertError } from "../error.js";
 import { Metadata } from "../file/metadata.js";
+import { TaskType } from "../file/task_type.js";
 
 export const IDS = "input_ids";
 export const MASK = "attention_mask";
@@ -72,7 +73,7 @@ export class PortCheck {
   }
 
   #checkOutputs({ outputs }) {
-    const { type, labels } = this.#file.metadata;
+    const { type, outputWidth } = this.#file.metadata;
     for (const name of type.outputs) {
       const port = outputs.get(name);
       if (!port) throw this.#mismatch(`outputs ${type.outputs.join(", ")}`, names(outputs));
@@ -80,9 +81,10 @@ export class PortCheck {
         throw this.#mismatch(`${name} in float32, of ${type.rank} axes`, port);
       }
     }
-    if (labels === null) return;
     const width = outputs.get(type.outputs[0]).shape.at(-1);
-    if (width !== labels.length) throw this.#mismatch("as many labels as classes", `${labels.length} labels and ${width} classes`);
+    if (outputWidth === null || width === outputWidth) return;
+    if (type === TaskType.FEW_SHOT) throw this.#mismatch(`vectors of ${outputWidth} numbers`, `${width}`);
+    throw this.#mismatch("as many labels as classes", `${outputWidth} labels and ${width} classes`);
   }
 
   #mismatch(expected, received) {

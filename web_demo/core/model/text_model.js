@@ -89,10 +89,10 @@ export class TextModel {
   }
 
   #check(name, values, length) {
-    const { type, labels } = this.file.metadata;
+    const { type, outputWidth } = this.file.metadata;
     const size = values?.length ?? 0;
     const width = type.perToken ? size / length : size;
-    if (size > 0 && Number.isInteger(width) && (labels === null || width === labels.length)) return;
+    if (size > 0 && Number.isInteger(width) && (outputWidth === null || width === outputWidth)) return;
     throw new KerasBertError(
       `expected ${name} of ${this.file.name} for ${length} tokens, received ${values ? size : "no"} values; convert the model again`,
     );

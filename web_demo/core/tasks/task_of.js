@@ -1,5 +1,6 @@
 import { TaskType } from "../file/task_type.js";
 import { Classification } from "./classification.js";
+import { FewShotClassification } from "./few_shot_classification.js";
 import { LabelSetClassification } from "./label_set_classification.js";
 import { MaskedWords } from "./masked_words.js";
 import { MultipleChoice } from "./multiple_choice.js";
@@ -17,6 +18,7 @@ const TASKS = new Map([
   [TaskType.QUESTION_ANSWERING, QuestionAnswering],
   [TaskType.MULTIPLE_CHOICE, MultipleChoice],
   [TaskType.MASKED_LM, MaskedWords],
+  [TaskType.FEW_SHOT, FewShotClassification],
 ]);
 
 /**

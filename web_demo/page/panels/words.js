@@ -42,6 +42,7 @@ export function failureLine({ kind, detail }) {
 /** What a model of each type of task finds. */
 export const TASKS = Object.freeze({
   single_label: "one label",
+  few_shot: "one label",
   multi_label: "several labels",
   regression: "score",
   tagging: "entities",

@@ -1,11 +1,12 @@
 /** The types of tasks that each panel is for, the preferred ones first. */
 export const ACCEPTED = Object.freeze({
-  classify: ["single_label", "multi_label", "tagging", "regression"],
+  classify: ["single_label", "few_shot", "multi_label", "tagging", "regression"],
   ask: ["question_answering", "embedding"],
   search: ["embedding"],
   teach: ["embedding"],
   speed: [
     "single_label", "multi_label", "tagging", "regression", "embedding", "question_answering", "multiple_choice", "masked_lm",
+    "few_shot",
   ],
 });
 

@@ -45,11 +45,16 @@ function layersOf({ layers }, { model }) {
 }
 
 function resultOf(prediction, labels) {
-  if (prediction instanceof ClassPrediction) return labelsResult(prediction.classes, (name) => name === prediction.label);
+  if (prediction instanceof ClassPrediction) return labelsResult(withFallback(prediction), (name) => name === prediction.label);
   if (prediction instanceof LabelSetPrediction) return labelsResult(prediction.classes, (name) => prediction.labels.includes(name));
   if (prediction instanceof ScorePrediction) return { kind: "score", value: prediction.score };
   if (prediction instanceof TagPrediction) return { kind: "highlights", highlights: highlightsOf(prediction, labels) };
   throw new FailedError(failure(FailureKind.OTHER_TASK));
+}
+
+/** The classes, and first the label of a text that belongs to none of them, with the probability that was too low. */
+function withFallback({ classes, label, score }) {
+  return classes.some(({ name }) => name === label) ? classes : [{ name: label, probability: score }, ...classes];
 }
 
 function labelsResult(classes, isChosen) {

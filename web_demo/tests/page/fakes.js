@@ -8,7 +8,7 @@ import { tinyModel } from "../tiny_models.js";
 
 const TYPES = {
   "label.tflite": "single_label", "tags.tflite": "tagging", "vector.tflite": "embedding", "answer.tflite": "question_answering",
-  "choice.tflite": "multiple_choice", "mask.tflite": "masked_lm",
+  "choice.tflite": "multiple_choice", "mask.tflite": "masked_lm", "taught.tflite": "few_shot",
 };
 
 /** Engines whose outputs depend on the ids only: random numbers with the ids as their seed. They count what was opened, run and closed. */

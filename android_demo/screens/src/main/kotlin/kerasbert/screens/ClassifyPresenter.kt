@@ -2,6 +2,7 @@ package kerasbert.screens
 
 import kerasbert.core.file.TaskType
 import kerasbert.core.tasks.ClassPrediction
+import kerasbert.core.tasks.ClassProbability
 import kerasbert.core.tasks.Example
 import kerasbert.core.tasks.LabelSetPrediction
 import kerasbert.core.tasks.Prediction
@@ -83,7 +84,7 @@ class ClassifyPresenter(threads: Threads, models: Models) : ModelPresenter<Class
     ClassifyState(),
     threads,
     models,
-    listOf(TaskType.SINGLE_LABEL, TaskType.MULTI_LABEL, TaskType.TAGGING, TaskType.REGRESSION),
+    listOf(TaskType.SINGLE_LABEL, TaskType.FEW_SHOT, TaskType.MULTI_LABEL, TaskType.TAGGING, TaskType.REGRESSION),
 ) {
     private val predicting = Lane()
     private var showsTokens = false
@@ -147,9 +148,14 @@ class ClassifyPresenter(threads: Threads, models: Models) : ModelPresenter<Class
     }
 }
 
+/** The classes, and first the label of a text that belongs to none of them, with the probability that was too low. */
+private fun withFallback(prediction: ClassPrediction): List<ClassProbability> =
+    if (prediction.classes.any { it.name == prediction.label }) prediction.classes
+    else listOf(ClassProbability(prediction.label, prediction.score)) + prediction.classes
+
 private fun resultOf(prediction: Prediction, labels: List<String>): TextResult = when (prediction) {
     is ClassPrediction -> TextResult.Labels(
-        prediction.classes.map { LabelBar(it.name, it.probability, it.name == prediction.label) }
+        withFallback(prediction).map { LabelBar(it.name, it.probability, it.name == prediction.label) }
             .sortedByDescending { it.probability },
     )
     is LabelSetPrediction -> TextResult.Labels(

@@ -48,6 +48,10 @@ class Metadata(
     val vocabulary: List<String>? = null,
     val labels: List<String>? = null,
 ) {
+    /** The numbers that the first output has for a row or a token: as many as there are labels, or null for any. */
+    internal val outputWidth: Int?
+        get() = if (type == TaskType.FEW_SHOT) (settings["width"] as? Long ?: 1).toInt() else labels?.size
+
     companion object {
         /** The inputs of a file that takes token ids. */
         const val IDS = "ids"

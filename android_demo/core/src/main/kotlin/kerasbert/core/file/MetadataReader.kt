@@ -126,7 +126,7 @@ internal class MetadataReader(private val texts: Map<String, String>, private va
         SettingKind.COUNT -> value is Long && value in 1..LARGEST_SETTING
         SettingKind.COUNT_OR_NULL -> value == null || (value is Long && value in 1..LARGEST_SETTING)
         SettingKind.FLAG -> value is Boolean
-        SettingKind.TEXT -> value in UNITS // `unit` is the only setting that is a text
+        SettingKind.TEXT -> if (key == "unit") value in UNITS else value is String
         SettingKind.PROMPTS -> value == null || isPrompts(value)
         SettingKind.PROMPT_NAME -> value == null || value == "" || (value is String && value in (asObject(settings["prompts"]) ?: emptyMap()))
         SettingKind.NUMBER -> {

@@ -43,4 +43,11 @@ internal val TASK_FORMS = mapOf(
             "masking" to SettingKind.PROMPT_NAME,
         ),
     ),
+    "few_shot" to TaskForm(
+        SecondInput.NONE, listOf("embedding"), 2, false,
+        mapOf(
+            "paired" to SettingKind.FLAG, "width" to SettingKind.COUNT, "layer" to SettingKind.TEXT, "method" to SettingKind.TEXT,
+            "prompt" to SettingKind.TEXT, "fallback" to SettingKind.TEXT, "fallback_below" to SettingKind.NUMBER,
+        ),
+    ),
 )

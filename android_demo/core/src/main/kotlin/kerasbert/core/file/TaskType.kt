@@ -29,6 +29,7 @@ enum class TaskType(val key: String) {
     QUESTION_ANSWERING("question_answering"),
     MULTIPLE_CHOICE("multiple_choice"),
     MASKED_LM("masked_lm"),
+    FEW_SHOT("few_shot"),
     ;
 
     private val form = TASK_FORMS.getValue(key)

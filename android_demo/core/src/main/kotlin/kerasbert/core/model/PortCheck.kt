@@ -5,6 +5,7 @@ import kerasbert.core.file.Metadata
 import kerasbert.core.file.ModelFile
 import kerasbert.core.file.Port
 import kerasbert.core.file.Signature
+import kerasbert.core.file.TaskType
 
 internal const val IDS = "input_ids"
 internal const val MASK = "attention_mask"
@@ -69,9 +70,11 @@ internal class PortCheck(private val file: ModelFile) {
             val port = signature.outputs[name] ?: throw mismatch("outputs ${type.outputs.joinToString(", ")}", shown(signature.outputs.values))
             if (port.type != "float32" || port.shape.size != type.rank) throw mismatch("$name in float32, of ${type.rank} axes", port.toString())
         }
-        val labels = file.metadata.labels ?: return
         val width = signature.outputs.getValue(type.outputs[0]).shape.last()
-        if (width != labels.size) throw mismatch("as many labels as classes", "${labels.size} labels and $width classes")
+        val expected = file.metadata.outputWidth
+        if (expected == null || width == expected) return
+        if (type == TaskType.FEW_SHOT) throw mismatch("vectors of $expected numbers", "$width")
+        throw mismatch("as many labels as classes", "$expected labels and $width classes")
     }
 
     private fun shown(ports: Collection<Port>) = ports.joinToString(", ") { it.name }.ifEmpty { "none" }

@@ -73,9 +73,9 @@ class TextModel(val file: ModelFile, val tokenizer: Tokenizer, private val engin
     private fun check(name: String, values: FloatArray?, length: Int) {
         val type = file.metadata.type
         val isWhole = values != null && values.isNotEmpty() && (!type.perToken || values.size % length == 0)
-        val classes = file.metadata.labels?.size
+        val expected = file.metadata.outputWidth
         val width = if (type.perToken) (values?.size ?: 0) / length else values?.size
-        if (!isWhole || (classes != null && width != classes)) {
+        if (!isWhole || (expected != null && width != expected)) {
             throw KerasBertException(
                 "expected $name of ${file.name} for $length tokens, received ${values?.size ?: "no"} values; convert the model again",
             )

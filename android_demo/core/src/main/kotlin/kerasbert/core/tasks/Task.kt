@@ -54,4 +54,5 @@ fun taskOf(model: TextModel): Task = when (model.file.metadata.type) {
     TaskType.QUESTION_ANSWERING -> QuestionAnswering(model)
     TaskType.MULTIPLE_CHOICE -> MultipleChoice(model)
     TaskType.MASKED_LM -> MaskedWords(model)
+    TaskType.FEW_SHOT -> FewShotClassification(model)
 }
