@@ -1,7 +1,7 @@
 """Tables of docs/results/accuracy.md."""
 
 from benchmarks.common.finetuning_cases import CASES
-from benchmarks.reports.markdown_tables import number, percent, table
+from benchmarks.reports.markdown_tables import number, percent, table, with_deviation
 from benchmarks.reports.published import published
 from benchmarks.reports.results import Table
 
@@ -130,6 +130,30 @@ def diagnosis(result: dict) -> list[str]:
     return table(("factor of the fault", "model", "ranked first (faults)", "worst rank (tensors)"), rows)
 
 
+def few_examples(result: dict) -> list[str]:
+    """Format the accuracy of each method by the examples of a class."""
+    titles = {"centre": "nearest centre", "logistic": "logistic regression"}
+    columns = ("data, classes", "method", *(f"{rows} of each class" for rows in result["rows"]))
+    lines = []
+    for model in result["models"].values():
+        for name, facts in model.items():
+            for method, title in titles.items():
+                scores = (with_deviation(facts["accuracy"][str(rows)][method]) for rows in result["rows"])
+                lines.append((f"{name}, {facts['classes']}", title, *scores))
+    return table(columns, lines)
+
+
+def few_examples_seconds(result: dict) -> list[str]:
+    """Format the seconds in which a classifier is taught."""
+    columns = ("data, classes", *(f"{rows} of each class" for rows in result["rows"]))
+    lines = [
+        (f"{name}, {facts['classes']}", *(number(facts["fit"][str(rows)]["seconds"], 1) for rows in result["rows"]))
+        for model in result["models"].values()
+        for name, facts in model.items()
+    ]
+    return table(columns, lines)
+
+
 TABLES = {
     "scores": Table(scores, ("quantized_tasks",)),
     "shares": Table(shares, ("quantized_tasks",)),
@@ -137,5 +161,7 @@ TABLES = {
     "sentence-vectors": Table(sentence_vectors, ("sentence_similarity",)),
     "quantizers": Table(quantizers, ("quantizer_ablation",)),
     "diagnosis": Table(diagnosis, ("diagnose_ranks",)),
+    "few-examples": Table(few_examples, ("few_examples",)),
+    "few-examples-seconds": Table(few_examples_seconds, ("few_examples",)),
     "published-quantization": Table(lambda: published("quantization"), ()),
 }
