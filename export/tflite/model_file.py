@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kerasbert.arguments import check_path
 from kerasbert.errors import KerasBertError
 from kerasbert.export.tflite import metadata as packed
 from kerasbert.export.tflite.graph_reader import Graphs, check_structure, has_schema, read_graphs
@@ -189,7 +190,7 @@ class ModelFile:
         Raises:
             KerasBertError: When one of them would replace a file that kerasbert did not write.
         """
-        path = Path(path)
+        path = Path(check_path(path, "a file to write"))
         for place, kind in written_files(path, host=self.host is not None):
             check_own(place, kind, f"the output {place.name}")
         contents = {path: self.content} if self.host is None else {host_path(path): self.host, path: self.content}

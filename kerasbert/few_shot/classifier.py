@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kerasbert.arguments import argument, check_choice, shown
+from kerasbert.arguments import argument, check_choice, shown, to_list
 from kerasbert.data.dataset import Dataset, examples_of, labels_of
 from kerasbert.data.duplicates import find_duplicates
 from kerasbert.data.labels import LabelSet
@@ -240,12 +240,15 @@ class FewShotClassifier:
         texts = self._encoder.processor.examples(examples_of(x))
         if texts and isinstance(texts[0], tuple):
             raise KerasBertError("expected single texts to teach, received pairs; pass one text for each label")
-        if y is None or len(y) != len(texts):
-            received = "none" if y is None else f"{len(y):,}"
+        labels = [] if y is None else to_list(y, "a label for each text")
+        if len(labels) != len(texts):
+            received = "none" if y is None else f"{len(labels):,}"
             raise KerasBertError(
                 f"expected a label for each of the {len(texts):,} texts, received {received}; pass one each"
             )
-        labels = [str(label) for label in y]
+        if (missing := next((row for row, label in enumerate(labels) if label is None), None)) is not None:
+            raise KerasBertError(f"row {missing}: expected a label, received None; name it, or leave the text out")
+        labels = [str(label) for label in labels]
         found = find_duplicates(table if table is not None else Dataset(Path("the texts"), texts, labels))
         if found.contradicting:
             first, second = found.contradicting[0]

@@ -137,6 +137,11 @@ def test_threads_get_the_answers_of_one_thread(few):
         (list(zip(TEXTS, TEXTS, strict=True)), LABELS, "single texts to teach, received pairs"),
         (["\u3042", "\u3044"], ["a", "b"], "expected texts with words that the model's tokenizer knows"),
         ("wake me", ["a"], "texts"),
+        (TEXTS, 5, "a label for each text, received 5"),
+        (TEXTS, "ab", "a label for each text, received 'ab'"),
+        (TEXTS, [*LABELS[:7], None], "row 7: expected a label, received None"),
+        (TEXTS, [*LABELS[:7], ""], "row 7: expected a label, received ''"),
+        (TEXTS, [*LABELS[:7], "a\nb"], "labels of one line each"),
     ],
 )
 def test_examples_that_teach_nothing_are_refused(texts, labels, message):
@@ -175,6 +180,9 @@ def test_nothing_taught_predicts_nothing(tmp_path):
     assert not (tmp_path / "x.tflite").exists()
 
 
-def test_a_label_in_a_file_that_no_class_has_is_refused(file):
+def test_labels_that_no_class_has_and_paths_that_are_none_are_refused(file):
+    for path in (None, 5, ""):
+        with pytest.raises(KerasBertError, match="a file to write"):
+            kb.export.TFLiteFile.read(file).save(path)
     with pytest.raises(KerasBertError, match="weather"):
         kb.open(file).score(["is it raining"], ["weather"])
