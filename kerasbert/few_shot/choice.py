@@ -83,6 +83,45 @@ def held_out(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray,
     return HeldOut(rows, probabilities, accuracy)
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The layer that was chosen.
+
+    Attributes:
+        linear: The layer, its logits scaled.
+        method: One of `kerasbert.processors.few_shot.METHODS`.
+        accuracy: Of each method that was compared, by cross-validation; empty where no class has two examples.
+        held_out: The scaled probabilities of examples that were not taught; None where no class has two.
+        held_out_classes: The classes of these.
+    """
+
+    linear: Linear
+    method: str
+    accuracy: Mapping[str, float]
+    held_out: np.ndarray | None
+    held_out_classes: np.ndarray | None
+
+
+def choose(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray, count: int) -> Choice:
+    """Choose a method by cross-validation, and the scale of its logits. The clients in Kotlin and JavaScript do the same.
+
+    Args:
+        methods: The methods to compare. Of equally good ones the last is taken; without two examples of a class the first.
+        vectors: Vectors of length 1, `(rows, width)`.
+        classes: The class of each row, from 0 to below `count`; each class has a row.
+        count: The number of classes.
+    """
+    tried = held_out(methods, vectors, classes, count)
+    if tried is None:
+        return Choice(layer(methods[0], vectors, classes, count), methods[0], {}, None, None)
+    method = max(reversed(methods), key=tried.accuracy.__getitem__)
+    found, truth = tried.probabilities[method], classes[tried.rows]
+    factor = scale_of(found, truth)
+    linear = layer(method, vectors, classes, count)
+    linear = Linear(linear.kernel * np.float32(factor), linear.bias * np.float32(factor))
+    return Choice(linear, method, dict(tried.accuracy), scaled(found, factor), truth)
+
+
 def scale_of(probabilities: np.ndarray, classes: np.ndarray) -> float:
     """Choose the factor of the logits with which the probabilities are most right: temperature scaling (Guo et al. 2017).
 

@@ -21,7 +21,7 @@ from kerasbert.export.runtime.opening import open
 from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite.metadata import append
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.few_shot.choice import held_out, layer, scale_of, scaled, threshold_of
+from kerasbert.few_shot.choice import choose, threshold_of
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.few_shot import METHODS, FewShot, Linear
 from kerasbert.processors.known_texts import check_known_tokens
@@ -261,28 +261,19 @@ class FewShotClassifier:
 
     def _chosen(
         self, vectors: np.ndarray, classes: np.ndarray, outside: np.ndarray | None, names: tuple[str, ...]
-    ) -> tuple[Taught, Any]:
-        count, compared = len(names), METHODS if self.method == AUTO else (self.method,)
-        tried = held_out(compared, vectors, classes, count)
-        method, accuracy, factor = compared[0], {}, 1.0  # of one example each, both methods make about the same
-        if tried is not None:
-            accuracy = dict(tried.accuracy)
-            method = max(reversed(compared), key=accuracy.__getitem__)  # logistic regression where they are equal
-            factor = scale_of(tried.probabilities[method], classes[tried.rows])
-        linear = layer(method, vectors, classes, count)
-        linear = Linear(linear.kernel * np.float32(factor), linear.bias * np.float32(factor))
+    ) -> tuple[Taught, Linear]:
+        chosen = choose(METHODS if self.method == AUTO else (self.method,), vectors, classes, len(names))
         below = self.fallback_below
         if self.fallback is not None and below is None:
-            if tried is None:
+            if chosen.held_out is None or chosen.held_out_classes is None:
                 raise KerasBertError(
                     "expected two examples of a class or more to choose the probability of the fallback, received one of each; add some, "
                     f"or name {argument('fallback_below')}"
                 )
-            found = scaled(tried.probabilities[method], factor)
-            others = None if outside is None else linear.probabilities(outside)
-            below = threshold_of(found, classes[tried.rows], others, self.keep)
-        examples = tuple(np.bincount(classes, minlength=count).tolist())
-        return Taught(names, examples, method, accuracy, below), linear
+            others = None if outside is None else chosen.linear.probabilities(outside)
+            below = threshold_of(chosen.held_out, chosen.held_out_classes, others, self.keep)
+        examples = tuple(np.bincount(classes, minlength=len(names)).tolist())
+        return Taught(names, examples, chosen.method, dict(chosen.accuracy), below), chosen.linear
 
     def _result(self) -> tuple[Taught, Pipeline]:
         if self._fitted is None:

@@ -1,27 +1,21 @@
 import { KerasBertError } from "../error.js";
-
-/** The factor of cosines in the softmax, with which sentence encoders are commonly trained: 0.05 more is e times the probability. */
-export const COSINE_SCALE = 20;
-
-const SMALLEST_NORM = 1e-6; // of a mean of vectors of norm 1; what is below is rounding
+import { TaughtLayer } from "./taught_layer.js";
 
 /**
  * A class with its probability.
  *
  * @typedef {object} TaughtClass
  * @property {string} name the name of the class
- * @property {number} cosine the cosine of the text with the centre of the class
- * @property {number} probability the share of `exp(20 cosine)` among all classes
+ * @property {number} probability from 0 to 1
  */
 
 /**
- * Classes that are taught by a few examples each, without training: a text belongs to the class whose centre is nearest.
- *
- * The centre of a class is the mean of its examples' vectors, each of norm 1 (a nearest-centroid classifier; for learned vectors: Snell et
- * al. 2017, "Prototypical Networks for Few-shot Learning").
+ * Classes that are taught by a few examples each, without training of the encoder: the nearest centre or logistic regression, see
+ * `TaughtLayer`.
  */
 export class TaughtClasses {
   #classes = new Map();
+  #layer = null; // until a class or an example changes
 
   /** @param {number} dimensions the numbers in a vector */
   constructor(dimensions) {
@@ -51,6 +45,7 @@ export class TaughtClasses {
   /** Removes a class with its examples. */
   removeClass(name) {
     this.#classes.delete(name);
+    this.#layer = null;
   }
 
   /**
@@ -64,6 +59,7 @@ export class TaughtClasses {
     const unit = this.#unit(vector);
     this.addClass(name);
     this.#classes.get(name).push({ text, vector: unit });
+    this.#layer = null;
   }
 
   /** Removes an example of a class. */
@@ -74,32 +70,38 @@ export class TaughtClasses {
       throw new KerasBertError(`expected an example from 0 to ${taught.length - 1}, received ${example}`);
     }
     taught.splice(example, 1);
+    this.#layer = null;
   }
 
   /**
    * Classifies a text.
    *
    * @param {Float32Array} vector the vector of the text, of any norm
-   * @returns {TaughtClass[]} the classes with examples, the nearest first; of equal ones the one that was added first
+   * @returns {TaughtClass[]} the classes with examples, the likeliest first; of equal ones the one that was added first
    * @throws {KerasBertError} when there are not two classes with examples
    */
   classify(vector) {
-    if (!this.canClassify) throw new KerasBertError("expected examples of at least two classes, received fewer; add some");
     const unit = this.#unit(vector);
-    const classes = [...this.#classes].filter(([, taught]) => taught.length > 0);
-    const cosines = classes.map(([, taught]) => this.#cosineWithCentre(unit, taught));
-    const largest = Math.max(...cosines);
-    const weights = cosines.map((cosine) => Math.exp(COSINE_SCALE * (cosine - largest)));
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    const found = classes.map(([name], place) => ({ name, cosine: cosines[place], probability: weights[place] / total }));
-    return found.sort((one, other) => other.cosine - one.cosine);
+    const probabilities = this.layer.probabilities(unit);
+    const names = [...this.#classes].filter(([, taught]) => taught.length > 0).map(([name]) => name);
+    const found = names.map((name, place) => ({ name, probability: probabilities[place] }));
+    return found.sort((one, other) => other.probability - one.probability);
   }
 
-  #cosineWithCentre(unit, taught) {
-    const centre = unit.map((_, place) => taught.reduce((sum, { vector }) => sum + vector[place], 0));
-    const length = norm(centre);
-    if (length <= SMALLEST_NORM * taught.length) return 0; // examples that cancel each other have no direction
-    return unit.reduce((product, value, place) => product + value * centre[place], 0) / length;
+  /**
+   * The layer of the examples. It is fitted when it is first asked for after a change.
+   *
+   * @returns {TaughtLayer}
+   * @throws {KerasBertError} when there are not two classes with examples
+   */
+  get layer() {
+    if (!this.canClassify) throw new KerasBertError("expected examples of at least two classes, received fewer; add some");
+    if (this.#layer === null) {
+      const taught = [...this.#classes.values()].filter((each) => each.length > 0);
+      const classes = taught.flatMap((each, number) => each.map(() => number));
+      this.#layer = TaughtLayer.fit(taught.flat().map(({ vector }) => vector), classes, taught.length);
+    }
+    return this.#layer;
   }
 
   #unit(vector) {
@@ -113,7 +115,7 @@ export class TaughtClasses {
     if (!Number.isFinite(length)) {
       throw new KerasBertError("expected a vector of finite numbers, received others; the model is damaged, convert it again");
     }
-    return length === 0 ? values : values.map((value) => value / length);
+    return Float32Array.from(values, (value) => (length === 0 ? value : value / length));
   }
 }
 

@@ -2,10 +2,12 @@ import { TaughtClasses } from "../../core/search/taught_classes.js";
 
 const MOST_VECTORS = 10_000;
 
-/** Classifies texts by labels with examples. The vectors of examples are computed once. */
+/** Classifies texts by labels with examples. The vectors of examples are computed once, and the classes are taught when labels change. */
 export class TaughtTexts {
   #vectors = new Map();
   #model = "";
+  #classes = null;
+  #taught = ""; // the labels and the model of these
 
   /**
    * @param {import("../../core/tasks/sentence_encoding.js").SentenceEncoding} encoder
@@ -18,11 +20,16 @@ export class TaughtTexts {
     if (model !== this.#model || this.#vectors.size > MOST_VECTORS) this.#vectors = new Map();
     this.#model = model;
     const { vector } = await encoder.encode(text);
-    const classes = new TaughtClasses(vector.length);
-    for (const { name, examples } of labels) {
-      for (const example of examples) classes.add(name, example, await this.#vectorOf(encoder, example));
+    const key = JSON.stringify([model, labels]);
+    if (key !== this.#taught) {
+      const classes = new TaughtClasses(vector.length);
+      for (const { name, examples } of labels) {
+        for (const example of examples) classes.add(name, example, await this.#vectorOf(encoder, example));
+      }
+      this.#classes = classes;
+      this.#taught = key;
     }
-    return classes.classify(vector).map(({ name, probability }, place) => ({ name, probability, isChosen: place === 0 }));
+    return this.#classes.classify(vector).map(({ name, probability }, place) => ({ name, probability, isChosen: place === 0 }));
   }
 
   async #vectorOf(encoder, example) {

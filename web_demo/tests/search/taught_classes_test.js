@@ -21,20 +21,20 @@ const names = (classes) => classes.map(({ name }) => name);
 const assertNear = (received, expected, most = 1e-6) => assert.ok(Math.abs(received - expected) < most, `${received}, ${expected}`);
 const cos = (degrees) => Math.cos((degrees * Math.PI) / 180);
 
-test("the nearest centre wins, and the length of examples does not matter", () => {
+test("the nearest class wins, and the length of examples does not matter", () => {
   const classes = taughtClasses().classify(at(30, 7));
   assert.deepEqual(names(classes), ["east", "north"]);
-  assertNear(classes[0].cosine, cos(30));
-  assertNear(classes[1].cosine, 0.5);
-  assert.equal(taughtClasses().classify(at(60))[0].name, "north");
+  assert.equal(taughtClasses().classify(at(70))[0].name, "north");
+  assertNear(classes[0].probability + classes[1].probability, 1, 1e-12);
 });
 
-test("probabilities are the softmax of twenty cosines", () => {
-  const classes = taughtClasses().classify(at(30));
-  const weights = classes.map(({ cosine }) => Math.exp(20 * cosine));
-  const total = weights[0] + weights[1];
-  classes.forEach(({ probability }, number) => assertNear(probability, weights[number] / total, 1e-12));
-  assertNear(classes[0].probability + classes[1].probability, 1, 1e-12);
+test("probabilities of one example each are the softmax of twenty cosines", () => {
+  const taught = new TaughtClasses(2);
+  taught.add("east", "e", at(0, 3));
+  taught.add("north", "n", at(90));
+  const [east, north] = [Math.exp(20 * cos(30)), Math.exp(20 * 0.5)];
+  assertNear(taught.classify(at(30))[0].probability, east / (east + north), 1e-5);
+  assert.equal(taught.layer.method, "centre");
 });
 
 test("examples and classes are added and removed", () => {
@@ -44,7 +44,9 @@ test("examples and classes are added and removed", () => {
   assert.deepEqual([...taught.examples], [["east", ["e1", "e2"]], ["north", ["n1"]], ["south", []]]);
   assert.equal(taught.classify(at(0)).length, 2);
   taught.removeAt("east", 0);
-  assertNear(taught.classify(at(0))[0].cosine, cos(10));
+  assert.equal(taught.classify(at(40))[0].name, "east");
+  taught.add("north", "n2", at(45));
+  assert.equal(taught.classify(at(40))[0].name, "north"); // the layer was fitted anew
   taught.removeClass("north");
   assert.equal(taught.canClassify, false);
   assertRefused("at least two classes", () => taught.classify(at(0)));
@@ -59,14 +61,12 @@ test("equal classes are in the order in which they were added", () => {
   assert.deepEqual(names(taught.classify(at(0))), ["2", "1", "__proto__"]);
 });
 
-test("zero vectors, and examples that cancel each other, are near to nothing", () => {
-  const taught = taughtClasses();
+test("zero vectors have no direction", () => {
+  const taught = new TaughtClasses(2);
   taught.add("none", "zero", new Float32Array(2));
-  taught.add("both", "one", at(0));
-  taught.add("both", "other", at(180));
-  const cosines = new Map(taught.classify(at(20)).map(({ name, cosine }) => [name, cosine]));
-  assert.deepEqual([cosines.get("none"), cosines.get("both")], [0, 0]);
-  assertNear(taught.classify(new Float32Array(2))[3].probability, 0.25, 1e-12);
+  taught.add("east", "e", at(0));
+  assert.deepEqual(names(taught.classify(at(20))), ["east", "none"]);
+  assertNear(taught.classify(new Float32Array(2))[0].probability, 0.5, 1e-12);
 });
 
 test("what does not fit is refused", () => {

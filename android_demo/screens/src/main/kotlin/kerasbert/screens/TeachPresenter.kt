@@ -52,6 +52,8 @@ class TeachPresenter(
     // For the background thread.
     private val vectors = HashMap<String, FloatArray>()
     private var vectorsOf: ModelState.Ready? = null
+    private var classes: TaughtClasses? = null
+    private var classesOf: List<TaughtLabel> = emptyList()
 
     /** Adds a label without examples, unless there is one of that name. */
     fun addLabel(name: String) {
@@ -144,14 +146,21 @@ class TeachPresenter(
 
     private fun bars(model: ModelState.Ready, labels: List<TaughtLabel>, text: String): List<LabelBar> {
         val encoder = task(model) as SentenceEncoding
-        if (vectorsOf != model) vectors.clear()
+        if (vectorsOf != model) {
+            vectors.clear()
+            classes = null
+        }
         vectorsOf = model
         val vector = encoder.encode(text).vector
-        val classes = TaughtClasses(vector.size)
-        for (label in labels) {
-            for (example in label.examples) classes.add(label.name, example, vectors.getOrPut(example) { encoder.encode(example).vector })
+        val taught = classes.takeIf { classesOf == labels } ?: TaughtClasses(vector.size)
+        if (taught !== classes) {
+            for (label in labels) {
+                for (example in label.examples) taught.add(label.name, example, vectors.getOrPut(example) { encoder.encode(example).vector })
+            }
+            classes = taught
+            classesOf = labels
         }
-        return classes.classify(vector).mapIndexed { place, it -> LabelBar(it.name, it.probability.toFloat(), place == 0) }
+        return taught.classify(vector).mapIndexed { place, it -> LabelBar(it.name, it.probability.toFloat(), place == 0) }
     }
 }
 

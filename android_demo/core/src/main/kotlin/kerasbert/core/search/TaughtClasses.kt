@@ -2,32 +2,25 @@ package kerasbert.core.search
 
 import kerasbert.core.KerasBertException
 
-/** The factor of cosines in the softmax, with which sentence encoders are commonly trained: 0.05 more is e times the probability. */
-const val COSINE_SCALE = 20.0
-
-private const val SMALLEST_NORM = 1e-6 // of a mean of vectors of norm 1; what is below is rounding
-
 /**
  * A class with its probability.
  *
  * @property name the name of the class.
- * @property cosine the cosine of the text with the centre of the class.
- * @property probability the share of `exp(20 cosine)` among all classes.
+ * @property probability from 0 to 1.
  */
-data class TaughtClass(val name: String, val cosine: Double, val probability: Double)
+data class TaughtClass(val name: String, val probability: Double)
 
 /**
- * Classes that are taught by a few examples each, without training: a text belongs to the class whose centre is nearest.
- *
- * The centre of a class is the mean of its examples' vectors, each of norm 1 (a nearest-centroid classifier; for learned vectors: Snell et
- * al. 2017, "Prototypical Networks for Few-shot Learning").
+ * Classes that are taught by a few examples each, without training of the encoder: the nearest centre or logistic regression, see
+ * [TaughtLayer].
  *
  * @property dimensions the numbers in a vector.
  */
 class TaughtClasses(val dimensions: Int) {
-    private class Taught(val text: String, val vector: DoubleArray)
+    private class Taught(val text: String, val vector: FloatArray)
 
     private val classes = LinkedHashMap<String, ArrayList<Taught>>()
+    private var fitted: TaughtLayer? = null // until a class or an example changes
 
     /** The examples of each class, in the order in which classes were added. */
     val examples: Map<String, List<String>> get() = classes.mapValues { (_, taught) -> taught.map { it.text } }
@@ -44,6 +37,7 @@ class TaughtClasses(val dimensions: Int) {
     /** Removes a class with its examples. */
     fun removeClass(name: String) {
         classes.remove(name)
+        fitted = null
     }
 
     /**
@@ -55,6 +49,7 @@ class TaughtClasses(val dimensions: Int) {
         val unit = unit(vector)
         addClass(name)
         classes.getValue(name).add(Taught(text, unit))
+        fitted = null
     }
 
     /** Removes an example of a class. */
@@ -62,35 +57,37 @@ class TaughtClasses(val dimensions: Int) {
         val taught = classes[name] ?: throw KerasBertException("expected one of the classes ${classes.keys}, received '$name'")
         if (example !in taught.indices) throw KerasBertException("expected an example from 0 to ${taught.size - 1}, received $example")
         taught.removeAt(example)
+        fitted = null
     }
 
     /**
      * Classifies a text.
      *
      * @param vector the vector of the text, of any norm.
-     * @return the classes with examples, the nearest first; of equal ones the one that was added first.
+     * @return the classes with examples, the likeliest first; of equal ones the one that was added first.
      * @throws KerasBertException when there are not two classes with examples.
      */
     fun classify(vector: FloatArray): List<TaughtClass> {
-        if (!canClassify) throw KerasBertException("expected examples of at least two classes, received fewer; add some")
         val unit = unit(vector)
-        val cosines = classes.filterValues { it.isNotEmpty() }.mapValues { (_, taught) -> cosineWithCentre(unit, taught) }
-        val largest = cosines.values.max()
-        val weights = cosines.mapValues { (_, cosine) -> Math.exp(COSINE_SCALE * (cosine - largest)) }
-        val total = weights.values.sum()
-        return cosines.map { (name, cosine) -> TaughtClass(name, cosine, weights.getValue(name) / total) }.sortedByDescending { it.cosine }
+        val probabilities = layer.probabilities(unit)
+        val names = classes.filterValues { it.isNotEmpty() }.keys
+        return names.mapIndexed { number, name -> TaughtClass(name, probabilities[number]) }.sortedByDescending { it.probability }
     }
 
-    private fun cosineWithCentre(unit: DoubleArray, taught: List<Taught>): Double {
-        val centre = DoubleArray(dimensions) { place -> taught.sumOf { it.vector[place] } }
-        val norm = norm(centre)
-        if (norm <= SMALLEST_NORM * taught.size) return 0.0 // examples that cancel each other have no direction
-        var product = 0.0
-        for (place in unit.indices) product += unit[place] * centre[place]
-        return product / norm
-    }
+    /**
+     * The layer of the examples. It is fitted when it is first asked for after a change.
+     *
+     * @throws KerasBertException when there are not two classes with examples.
+     */
+    val layer: TaughtLayer
+        get() = fitted ?: run {
+            if (!canClassify) throw KerasBertException("expected examples of at least two classes, received fewer; add some")
+            val taught = classes.values.filter { it.isNotEmpty() }
+            val numbers = taught.flatMapIndexed { number, each -> List(each.size) { number } }
+            TaughtLayer.fit(taught.flatten().map { it.vector }, numbers, taught.size)
+        }.also { fitted = it }
 
-    private fun unit(vector: FloatArray): DoubleArray {
+    private fun unit(vector: FloatArray): FloatArray {
         if (vector.size != dimensions) {
             throw KerasBertException("expected a vector of $dimensions dimensions, received ${vector.size}; encode texts with the same model")
         }
@@ -99,7 +96,7 @@ class TaughtClasses(val dimensions: Int) {
         if (norm.isNaN() || norm.isInfinite()) {
             throw KerasBertException("expected a vector of finite numbers, received others; the model is damaged, convert it again")
         }
-        return if (norm == 0.0) values else DoubleArray(dimensions) { values[it] / norm }
+        return if (norm == 0.0) vector else FloatArray(dimensions) { (values[it] / norm).toFloat() }
     }
 
     private fun norm(values: DoubleArray): Double {

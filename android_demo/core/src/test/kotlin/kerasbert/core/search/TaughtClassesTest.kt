@@ -19,20 +19,21 @@ class TaughtClassesTest {
     }
 
     @Test
-    fun `the nearest centre wins, and the length of examples does not matter`() {
-        val classes = taught().classify(at(30.0, 7.0))
-        assertEquals(listOf("east", "north"), classes.map { it.name })
-        assertEquals(Math.cos(Math.toRadians(30.0)), classes[0].cosine, 1e-6)
-        assertEquals(0.5, classes[1].cosine, 1e-6)
-        assertEquals("north", taught().classify(at(60.0))[0].name)
+    fun `the nearest class wins, and the length of examples does not matter`() {
+        assertEquals(listOf("east", "north"), taught().classify(at(30.0, 7.0)).map { it.name })
+        assertEquals("north", taught().classify(at(70.0))[0].name)
+        assertEquals(1.0, taught().classify(at(30.0)).sumOf { it.probability }, 1e-12)
     }
 
     @Test
-    fun `probabilities are the softmax of twenty cosines`() {
-        val classes = taught().classify(at(30.0))
-        val weights = classes.map { Math.exp(20 * it.cosine) }
-        classes.forEachIndexed { number, each -> assertEquals(weights[number] / weights.sum(), each.probability, 1e-12) }
-        assertEquals(1.0, classes.sumOf { it.probability }, 1e-12)
+    fun `probabilities of one example each are the softmax of twenty cosines`() {
+        val taught = TaughtClasses(2).apply {
+            add("east", "e", at(0.0, 3.0))
+            add("north", "n", at(90.0))
+        }
+        val (east, north) = Pair(Math.exp(20 * Math.cos(Math.toRadians(30.0))), Math.exp(20 * 0.5))
+        assertEquals(east / (east + north), taught.classify(at(30.0))[0].probability, 1e-5)
+        assertEquals("centre", taught.layer.method)
     }
 
     @Test
@@ -43,7 +44,9 @@ class TaughtClassesTest {
         assertEquals(mapOf("east" to listOf("e1", "e2"), "north" to listOf("n1"), "south" to emptyList()), taught.examples)
         assertEquals(2, taught.classify(at(0.0)).size)
         taught.removeAt("east", 0)
-        assertEquals(Math.cos(Math.toRadians(10.0)), taught.classify(at(0.0))[0].cosine, 1e-6)
+        assertEquals("east", taught.classify(at(40.0))[0].name)
+        taught.add("north", "n2", at(45.0))
+        assertEquals("north", taught.classify(at(40.0))[0].name) // the layer was fitted anew
         taught.removeClass("north")
         assertFalse(taught.canClassify)
         assertRefused("at least two classes") { taught.classify(at(0.0)) }
@@ -60,14 +63,13 @@ class TaughtClassesTest {
     }
 
     @Test
-    fun `zero vectors, and examples that cancel each other, are near to nothing`() {
-        val taught = taught()
-        taught.add("none", "zero", FloatArray(2))
-        taught.add("both", "one", at(0.0))
-        taught.add("both", "other", at(180.0))
-        val cosines = taught.classify(at(20.0)).associate { it.name to it.cosine }
-        assertEquals(listOf(0.0, 0.0), listOf(cosines["none"], cosines["both"]))
-        assertEquals(0.25, taught.classify(FloatArray(2))[3].probability, 1e-12)
+    fun `zero vectors have no direction`() {
+        val taught = TaughtClasses(2).apply {
+            add("none", "zero", FloatArray(2))
+            add("east", "e", at(0.0))
+        }
+        assertEquals(listOf("east", "none"), taught.classify(at(20.0)).map { it.name })
+        assertEquals(0.5, taught.classify(FloatArray(2))[0].probability, 1e-12)
     }
 
     @Test
