@@ -111,11 +111,23 @@ def japanese(result: dict) -> list[str]:
     return table(("headlines of each class", "model", "accuracy", "macro F1", "seeds"), rows)
 
 
+def continued(result: dict) -> list[str]:
+    """Format the scores before and after continued pretraining."""
+    titles = {"before": "as it is", "after": "pretrained on the reviews"}
+    metrics = list(next(iter(result["summary"].values())))
+    rows = [
+        (titles[name], *(with_deviation(facts[metric]) for metric in metrics), facts[metrics[0]]["seeds"])
+        for name, facts in result["summary"].items()
+    ]
+    return table((result["model"], *metrics, "seeds"), rows)
+
+
 TABLES = {
     "masks": Table(masks, ("pretraining_masks",)),
     "losses": Table(losses, ("pretraining_losses",)),
     "steps": Table(steps, ("pretraining_steps",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
     "runs": Table(runs, ("pretraining_runs",)),
+    "continued": Table(continued, ("continued_pretraining",)),
     "japanese": Table(japanese, ("japanese_pretraining",)),
 }
