@@ -112,6 +112,7 @@ class Pretrainer(PretrainingTask):
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, **kwargs)
+        self._autocast = False  # 16 bits are too few for the draws of the generator; layers cast what they read
         weights = objective_weights(objectives, encoder.config.model_type)
         check_parts(weights, encoder)
         self.share, self.whole_words, self.masking = share, whole_words, masking

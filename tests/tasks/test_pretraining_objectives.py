@@ -159,3 +159,19 @@ def test_pairs_of_a_mobilebert_whose_pooled_output_is_its_first_token(tiny):
     assert task.encoder.pooler is None
     inputs = {name: tf.ones((2, 8), tf.int32) for name in ("input_ids", "attention_mask", "token_type_ids")}
     assert task(inputs)["seq_relationship_logits"].shape == (2, 2)
+
+
+def test_replaced_tokens_are_drawn_in_float32_by_a_model_in_16_bits(tiny, tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("the film was good and the book was dull .\n" * 40)
+    before = keras.mixed_precision.global_policy()
+    keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        task = kb.Pretrainer(tiny.encoder(pooler=False), tiny.tokenizer(), 16, objectives=["replaced-tokens"])
+    finally:
+        keras.mixed_precision.set_global_policy(before)
+    dtypes, called = [], task.call
+    task.call = lambda inputs, training=None: dtypes.append(inputs["draws"].dtype) or called(inputs, training=training)
+    task.compile(kb.adamw(1e-3), run_eagerly=True)
+    history = task.fit(kb.data.TextStream(path), steps_per_epoch=1, batch_size=4, verbose=0).history
+    assert set(dtypes) == {tf.float32} and np.isfinite(history["loss"]).all()
