@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 
+import numpy as np
 import pytest
 
 import kerasbert as kb
@@ -203,10 +204,14 @@ def test_a_new_setting_is_compared_without_a_change_here(trained):
     import dataclasses
 
     from kerasbert.processors import PROCESSORS
+    from kerasbert.processors.few_shot import Linear
     from kerasbert.processors.registry import processor_class
 
     without_effect = {"embedding": {"width"}, "question_answering": {"no_answer_threshold"}}
-    required = {"joint": {"heads": {"intent": {"task": "classification", "labels": ["a", "b"]}}}}
+    required = {
+        "joint": {"heads": {"intent": {"task": "classification", "labels": ["a", "b"]}}},
+        "few_shot": {"labels": ("a", "b"), "layer": Linear(np.eye(2, 1), np.zeros(2)).to_text()},
+    }
     for name in PROCESSORS:
         kind = processor_class(name)
         named = {field.name for field in dataclasses.fields(kind)} - {"labels"} - without_effect.get(name, set())
