@@ -42,7 +42,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  fi; \
 	  "$$found" -m venv $(VENV); \
 	fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese,faiss]"
 	@touch $@
 
 quickstart: $(INSTALLED)

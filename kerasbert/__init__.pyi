@@ -14,6 +14,8 @@ from kerasbert.export.runtime.opening import open as open
 from kerasbert.few_shot.classifier import FewShotClassifier as FewShotClassifier
 from kerasbert.heads.registry import register_head as register_head
 from kerasbert.memory import keep_memory as keep_memory
+from kerasbert.retrieval.chunks import chunks as chunks
+from kerasbert.retrieval.text_index import Added as Added, TextIndex as TextIndex
 from kerasbert.tasks import (
     MaskedLM as MaskedLM,
     MultipleChoice as MultipleChoice,

@@ -8,6 +8,7 @@ from kerasbert.errors import KerasBertError
 
 # Import name of a package -> the extra of kerasbert that installs it.
 EXTRAS = {
+    "faiss": "faiss",
     "fugashi": "japanese",
     "keras_nlp": "presets",
     "onnxruntime": "onnx",

@@ -177,6 +177,12 @@ def split_sentences(text: str) -> list[str]:
     return [match.group().strip() for match in _SENTENCE.finditer(text)]
 
 
+def sentence_ends(text: str) -> list[int]:
+    """Return the characters at which sentences and lines end, rising; see `split_sentences`."""
+    lines = {match.start() for match in re.finditer("\n", text)}
+    return sorted(lines | {match.end() for match in _SENTENCE.finditer(text)})
+
+
 def _split_units(path: Path, unit: str, encoding: str | None) -> Iterator[tuple[bool, str, int]]:
     """Yield (is the first of a document, text, line on which it begins)."""
     begins_document, lines = True, []

@@ -11,7 +11,7 @@ from typing import Any
 from kerasbert.errors import KerasBertError
 
 MODEL, HOST, METADATA, REPORT, SUMMARY, PLOT = "model", "host", "metadata", "report", "summary", "plot"
-SITE = "site"
+SITE, INDEX = "site", "index"
 _GENERATOR = "kerasbert "
 PACKED = {
     MODEL: "kerasbert.json",
@@ -42,6 +42,8 @@ def is_own(path: str | os.PathLike, kind: str) -> bool:
             head = file.read(_HEAD_BYTES)
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
+    if kind in _STARTS:
+        return head.startswith(_STARTS[kind])
     return any(re.search(pattern.replace(b"MARK", mark(kind).encode()), head) for pattern in _PATTERNS)
 
 
@@ -72,6 +74,7 @@ _PATTERNS = (
     rb"(?s)\A\x89PNG.*Software\x00MARK",
     rb"(?s)<svg.*<dc:title>MARK</dc:title>",
 )
+_STARTS = {INDEX: b"KBSI"}  # of binary files
 
 
 def _member_names(path: Path) -> list[str]:

@@ -42,7 +42,7 @@ async function find(task, search, queries, top) {
     for (const query of queries) {
       const { vector } = await clocks.vector.run(() => task.encodeQuery(query));
       const results = await clocks.search.run(() => search.search(vector, top));
-      await output.write({ query, results: results.map((each) => ({ ...each, score: new Decimal(each.score) })) });
+      await output.write({ query, results: results.map(({ index, text, score }) => ({ index, text, score: new Decimal(score) })) });
     }
   });
   note(`note: answered ${queries.length} queries: ${median(clocks.vector)} ms for a vector, ${median(clocks.search)} ms for its search`);

@@ -15,6 +15,9 @@ const TO_EVEN = 1.5 * 2 ** 52; // added and taken away again, a small number is 
  * @property {number} score its cosine with the query, as 8-bit vectors give it
  */
 
+/** How vectors are kept: in 8 bits a number, or in one, its sign. */
+export const VectorForm = Object.freeze({ INT8: "int8", BIT: "bit" });
+
 /** A vector in 8 bits: the numbers of a vector of norm 1, divided by the scale and rounded. A zero vector has the scale 0. */
 export class Int8Vector {
   /**
@@ -27,19 +30,25 @@ export class Int8Vector {
   }
 
   /**
-   * @param {Float32Array} vector
+   * @param {ArrayLike<number>} vector
+   * @param {string} [form] a value of `VectorForm`; `BIT` keeps -1 and 1
    * @returns {Int8Vector}
    * @throws {KerasBertError} when a number is NaN or infinite
    */
-  static of(vector) {
+  static of(vector, form = VectorForm.INT8) {
     let squares = 0;
     let largest = 0;
-    for (const value of vector) {
+    for (let place = 0; place < vector.length; place++) {
+      const value = vector[place];
       if (!Number.isFinite(value)) {
         throw new KerasBertError(`expected a vector of finite numbers, received ${value}; the model is damaged, convert it again`);
       }
       squares += value * value;
       largest = Math.max(largest, Math.abs(value));
+    }
+    if (form === VectorForm.BIT) {
+      const signs = Int8Array.from(vector, (value) => (value < 0 ? -1 : 1));
+      return new Int8Vector(signs, largest === 0 ? 0 : Math.fround(1 / Math.sqrt(vector.length)));
     }
     if (largest === 0) return new Int8Vector(new Int8Array(vector.length), 0);
     // Rounding does not depend on the norm: both sides of value / (largest / 127) are divided by it.
@@ -80,11 +89,12 @@ export class VectorIndex {
   /**
    * Adds a vector of any norm at the end.
    *
-   * @param {Float32Array} vector
+   * @param {ArrayLike<number>} vector
+   * @param {string} [form] a value of `VectorForm`
    * @throws {KerasBertError} when it has another length, or a number is not finite
    */
-  add(vector) {
-    this.addStored(Int8Vector.of(this.#checked(vector)));
+  add(vector, form = VectorForm.INT8) {
+    this.addStored(Int8Vector.of(this.#checked(vector), form));
   }
 
   /**
@@ -136,7 +146,7 @@ export class VectorIndex {
   /**
    * Finds the vectors with the largest cosines.
    *
-   * @param {Float32Array} query a vector of any norm
+   * @param {ArrayLike<number>} query a vector of any norm
    * @param {number} top the most vectors to find
    * @returns {Hit[]} the best first; of equal ones, those with the smallest numbers
    */

@@ -14,25 +14,36 @@ internal const val MOST_DIMENSIONS = 1 shl 14
  */
 data class Hit(val index: Int, val score: Float)
 
+/** How vectors are kept: in 8 bits a number, or in one, its sign. */
+enum class VectorForm { INT8, BIT }
+
 /**
  * A vector in 8 bits: the numbers of a vector of norm 1, divided by [scale] and rounded. A zero vector has the scale 0.
  */
 internal class Int8Vector(val values: ByteArray, val scale: Float) {
     companion object {
-        /** @throws KerasBertException when a number is NaN or infinite. */
-        fun of(vector: FloatArray): Int8Vector {
+        /**
+         * Rounds a vector; [VectorForm.BIT] keeps -1 and 1.
+         *
+         * @throws KerasBertException when a number is NaN or infinite.
+         */
+        fun of(vector: DoubleArray, form: VectorForm = VectorForm.INT8): Int8Vector {
             var squares = 0.0
-            var largest = 0f
+            var largest = 0.0
             for (value in vector) {
                 if (value.isNaN() || value.isInfinite()) {
                     throw KerasBertException("expected a vector of finite numbers, received $value; the model is damaged, convert it again")
                 }
-                squares += value.toDouble() * value
+                squares += value * value
                 largest = Math.max(largest, Math.abs(value))
             }
-            if (largest == 0f) return Int8Vector(ByteArray(vector.size), 0f)
+            if (form == VectorForm.BIT) {
+                val signs = ByteArray(vector.size) { if (vector[it] < 0) -1 else 1 }
+                return Int8Vector(signs, if (largest == 0.0) 0f else (1 / Math.sqrt(vector.size.toDouble())).toFloat())
+            }
+            if (largest == 0.0) return Int8Vector(ByteArray(vector.size), 0f)
             // Rounding does not depend on the norm: both sides of value / (largest / 127) are divided by it.
-            val step = largest.toDouble() / LARGEST
+            val step = largest / LARGEST
             val values = ByteArray(vector.size) { Math.rint(vector[it] / step).toInt().toByte() }
             return Int8Vector(values, (step / Math.sqrt(squares)).toFloat())
         }
@@ -71,7 +82,9 @@ class VectorIndex(val dimensions: Int) {
      *
      * @throws KerasBertException when it has another length, or a number is not finite.
      */
-    fun add(vector: FloatArray) = add(Int8Vector.of(checked(vector)))
+    fun add(vector: FloatArray) = add(doubles(vector), VectorForm.INT8)
+
+    internal fun add(vector: DoubleArray, form: VectorForm) = add(Int8Vector.of(checked(vector), form))
 
     /** Takes memory for some vectors at once, where their number is known. */
     internal fun reserve(count: Int) {
@@ -102,7 +115,9 @@ class VectorIndex(val dimensions: Int) {
      * @param top the most vectors to find.
      * @return the best first; of equal ones, those with the smallest numbers.
      */
-    fun search(query: FloatArray, top: Int): List<Hit> {
+    fun search(query: FloatArray, top: Int): List<Hit> = search(doubles(query), top)
+
+    internal fun search(query: DoubleArray, top: Int): List<Hit> {
         if (top < 1) throw KerasBertException("expected at least 1 result to find, received $top; raise it")
         val wanted = Int8Vector.of(checked(query))
         val best = TopScores(minOf(top, size))
@@ -122,10 +137,12 @@ class VectorIndex(val dimensions: Int) {
         return product * scales[index].toDouble()
     }
 
-    private fun checked(vector: FloatArray): FloatArray {
+    private fun checked(vector: DoubleArray): DoubleArray {
         if (vector.size != dimensions) {
             throw KerasBertException("expected a vector of $dimensions dimensions, received ${vector.size}; encode texts with the same model")
         }
         return vector
     }
 }
+
+internal fun doubles(vector: FloatArray) = DoubleArray(vector.size) { vector[it].toDouble() }

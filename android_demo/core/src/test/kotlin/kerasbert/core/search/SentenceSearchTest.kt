@@ -2,9 +2,13 @@ package kerasbert.core.search
 
 import java.io.ByteArrayInputStream
 import java.io.ByteArrayOutputStream
+import java.io.File
+import java.util.Base64
 import java.util.Random
 import kerasbert.core.KerasBertException
 import kerasbert.core.assertRefused
+import kerasbert.core.file.Json
+import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNull
 import org.junit.Assert.assertTrue
@@ -12,6 +16,11 @@ import org.junit.Test
 
 class SentenceSearchTest {
     private val texts = List(20) { "text $it \uD83D\uDE00" }
+
+    private val file = File(System.getProperty("kerasbert.testdata") ?: "../testdata", "index.json")
+    private val cases get() = (Json.parse(file.readText(), file.name) as List<*>).map { it as Map<*, *> }
+
+    private fun floats(numbers: Any?) = (numbers as List<*>).map { (it as Number).toFloat() }.toFloatArray()
 
     private fun encode(text: String): FloatArray = Random(text.hashCode().toLong()).let { draw -> FloatArray(16) { draw.nextGaussian().toFloat() } }
 
@@ -48,7 +57,8 @@ class SentenceSearchTest {
         search.add("new", encode("new"))
         search.removeAt(0)
         assertEquals(20, search.size)
-        assertEquals(Match(19, "new", search.search(encode("new"), 1)[0].score), search.search(encode("new"), 1)[0])
+        val found = search.search(encode("new"), 1).single()
+        assertEquals(Match(19, "new", found.score, "20", 0), found)
         assertTrue(search.search(encode("text 0 \uD83D\uDE00"), 20).none { it.text == "text 0 \uD83D\uDE00" })
     }
 
@@ -67,7 +77,7 @@ class SentenceSearchTest {
         val bytes = bytes(built())
         assertRefused("one of another model") { read(bytes, "other") }
         assertRefused("another file") { read("PK\u0003\u0004 and more".toByteArray()) }
-        assertRefused("one of version 7") { read(bytes.clone().also { it[7] = 7 }) }
+        assertRefused("one of version 7") { read(bytes.clone().also { it[4] = 7 }) }
         assertRefused("cut short") { read(ByteArray(0)) }
     }
 
@@ -90,10 +100,33 @@ class SentenceSearchTest {
     @Test
     fun `a length of 4 GB takes no memory`() {
         val bytes = bytes(built())
-        for (place in listOf(8, 17, 21, 25)) {
+        for (place in listOf(16, 20)) {
             val changed = bytes.clone()
-            for (offset in 0..3) changed[place + offset] = if (offset == 0) 0x7F else -1
-            assertRefused("expected") { read(changed) }
+            for (offset in 0..3) changed[place + offset] = if (offset == 3) 0x7F else -1
+            assertRefused("cut short") { read(changed) }
+        }
+    }
+
+    @Test
+    fun `indexes of Python are read, searched, added to and written as there`() {
+        for (golden in cases) {
+            val file = Base64.getDecoder().decode(golden["file"] as String)
+            val search = read(file, "0123456789abcdef")
+            assertArrayEquals(file, bytes(search))
+            val expected = (golden["found"] as List<*>).map { it as List<*> }
+            (golden["queries"] as List<*>).forEachIndexed { number, query ->
+                val found = search.search(floats(query), 5)
+                assertEquals(expected[number].size, found.size)
+                for ((match, wanted) in found.zip(expected[number].map { it as List<*> })) {
+                    val (index, score, text, document, start) = wanted
+                    assertEquals(listOf((index as Number).toInt(), text, document), listOf(match.index, match.text, match.document))
+                    assertEquals((start as Number).toInt(), match.start)
+                    assertEquals((score as Number).toDouble(), match.score.toDouble(), 1e-7)
+                }
+            }
+            val (text, vector) = golden["added"] as List<*>
+            search.add(text as String, floats(vector))
+            assertArrayEquals(Base64.getDecoder().decode(golden["file_after"] as String), bytes(search))
         }
     }
 }

@@ -19,7 +19,7 @@ class VectorIndexTest {
 
     @Test
     fun `a vector is stored as whole numbers with one scale`() {
-        val stored = Int8Vector.of(floatArrayOf(3f, -4f, 0f, 2f))
+        val stored = Int8Vector.of(doubles(floatArrayOf(3f, -4f, 0f, 2f)))
         assertArrayEquals(byteArrayOf(95, -127, 0, 64), stored.values) // 3 / 4 * 127 = 95.25, 2 / 4 * 127 = 63.5, half to even
         assertEquals(4 / 127.0 / Math.sqrt(29.0), stored.scale.toDouble(), 1e-9)
     }
