@@ -37,12 +37,14 @@ _KINDS: dict[Any, str] = {
     int: "COUNT",
     int | None: "COUNT_OR_NULL",
     float: "NUMBER",
+    float | None: "NUMBER",
     bool: "FLAG",
     bool | None: "FLAG",
     str: "TEXT",
     dict | None: "PROMPTS",
-    str | None: "PROMPT_NAME",
+    str | None: "TEXT",  # left out of a file where it is None
 }
+_KINDS_BY_NAME = {"default_prompt_name": "PROMPT_NAME"}
 
 
 @dataclass(frozen=True)
@@ -255,7 +257,11 @@ def _field(kind: Any) -> Call:
 
 def _task_form(processor: type[Processor]) -> Call:
     """Return the form of a type of task."""
-    kinds = {field.name: _KINDS[field.type] for field in fields(processor) if field.name != "labels"}
+    kinds = {
+        field.name: _KINDS_BY_NAME.get(field.name) or _KINDS[field.type]
+        for field in fields(processor)
+        if field.name != "labels"
+    }
     outputs = ", ".join(f'"{name}"' for name in processor.outputs)
     second = "none" if processor.self_supervised else processor.second_input  # the demos fill masks of single texts
     rank, per_token = processor.output_rank, str(processor.per_token).lower()

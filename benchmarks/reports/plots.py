@@ -103,6 +103,29 @@ def zoo(axes: Any, colors: Colors) -> None:
     _annotate(axes, labels, colors)
 
 
+def pretraining_curves(axes: Any, colors: Colors) -> None:
+    """Plot the training and the development loss of each run of pretraining, a panel a run."""
+    figure = axes.figure
+    axes.remove()
+    panels = figure.subplots(2, 3, sharex=True)
+    for panel, (name, run) in zip(panels.flat, load("pretraining_curves")["runs"].items(), strict=True):
+        tokens = [each["tokens"] / 1e6 for each in run["evaluations"]]
+        for key, style, label in (("loss", "--", "training"), ("val_loss", "-", "development")):
+            losses = [each[key] for each in run["evaluations"]]
+            panel.plot(tokens, losses, style, color=colors.points[0], linewidth=2, label=label)
+        panel.set_title(name.replace(", ", ",\n"), fontsize=10.5)
+        panel.set_axisbelow(True)
+    for panel in panels[1]:
+        panel.set_xlabel("million tokens")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("loss")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="lower center", bbox_to_anchor=(0.5, -0.04), ncol=2, frameon=False, labelcolor=colors.text
+    )
+    figure.tight_layout()
+
+
 def _annotate(axes: Any, labels: list[tuple[float, float, str]], colors: Colors) -> None:
     """Write a label at each point, at the first place around it where no other label or point is."""
     axes.figure.canvas.draw()
@@ -127,6 +150,7 @@ PLOTS: dict[str, tuple[Callable[[Any, Colors], None], float]] = {
     "accuracy-kept": (accuracy_kept, 4.6),
     "latency-by-length": (latency_by_length, 4.2),
     "zoo-latency-quality": (zoo, 4.2),
+    "pretraining-curves": (pretraining_curves, 4.6),
 }
 
 

@@ -11,6 +11,11 @@ _SYSTEMS = {
     "pytorch-masked-only-compiled": "the same, compiled",
 }
 
+# The accuracies of masked words, and of what is learned beside them.
+_WORDS = ("val_prediction_logits_accuracy", "val_accuracy")
+_SECOND = (
+    "val_span_logits_accuracy", "val_seq_relationship_logits_accuracy", "val_sop_logits_accuracy", "val_logits_accuracy",
+)  # fmt: skip
 _ENCODERS = {
     "pretrained, title and body": "pretrained, then titles with bodies",
     "pretrained": "pretrained on the articles",
@@ -111,6 +116,17 @@ def japanese(result: dict) -> list[str]:
     return table(("headlines of each class", "model", "accuracy", "macro F1", "seeds"), rows)
 
 
+def curves(result: dict) -> list[str]:
+    """Format the last evaluation of each run."""
+    rows = []
+    for name, run in result["runs"].items():
+        last = run["evaluations"][-1]
+        words, second = (next((last[key] for key in keys if key in last), None) for keys in (_WORDS, _SECOND))
+        rows.append((name, number(last["loss"]), number(last["val_loss"]), percent(words), percent(second)))
+    columns = ("learned", "training loss", "dev loss", "masked words right, dev (%)", "second objective right, dev (%)")
+    return table(columns, rows)
+
+
 def continued(result: dict) -> list[str]:
     """Format the scores before and after continued pretraining."""
     titles = {"before": "as it is", "after": "pretrained on the reviews"}
@@ -127,6 +143,7 @@ TABLES = {
     "losses": Table(losses, ("pretraining_losses",)),
     "steps": Table(steps, ("pretraining_steps",)),
     "throughput": Table(throughput, ("pretraining_throughput",)),
+    "curves": Table(curves, ("pretraining_curves",)),
     "runs": Table(runs, ("pretraining_runs",)),
     "continued": Table(continued, ("continued_pretraining",)),
     "japanese": Table(japanese, ("japanese_pretraining",)),

@@ -74,7 +74,7 @@ def _prepare(
     from pathlib import Path
 
     from kerasbert.checkpoints.layer_counts import check_layer_count
-    from kerasbert.cli.inputs.data_files import read_train_and_dev
+    from kerasbert.cli.inputs.data_files import read_train_and_dev, without_fallback
     from kerasbert.cli.inputs.training_data import load_processor
     from kerasbert.cli.outputs.destinations import check_cache_folder, check_out_folder
     from kerasbert.cli.runs.distillation_data import read_unlabelled
@@ -99,6 +99,7 @@ def _prepare(
     task = METHODS[config.method].task
     processor = load_processor(config.teacher) if task is None else make_processor(task)
     _, data, dev = read_train_and_dev(type(processor), training)
+    data = without_fallback(data, getattr(processor, "fallback", None))
     _check_labels(processor, data, dev, config.own_label_weight)
     if config.text is not None:
         open_text(config.text, FileOptions(max_rows=1, encoding=training.encoding)).whole()  # it is there, and a text

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kerasbert.arguments import argument, check_choice, shown, to_list
+from kerasbert.arguments import argument, check_choice, to_list
 from kerasbert.data.dataset import Dataset, examples_of, labels_of
 from kerasbert.data.duplicates import find_duplicates
 from kerasbert.data.labels import LabelSet
@@ -21,11 +21,11 @@ from kerasbert.export.runtime.opening import open
 from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite.metadata import append
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.few_shot.choice import choose, threshold_of
+from kerasbert.few_shot.choice import choose
 from kerasbert.processors.embedding import Embedding
+from kerasbert.processors.fallback import KEEP, check_fallback, check_keep, threshold_of
 from kerasbert.processors.few_shot import METHODS, FewShot, Linear
 from kerasbert.processors.known_texts import check_known_tokens
-from kerasbert.values import is_number
 
 AUTO = "auto"
 _TASK = "FewShotClassifier"  # in metadata
@@ -92,24 +92,12 @@ class FewShotClassifier:
         method: str = AUTO,
         fallback: str | None = None,
         fallback_below: float | None = None,
-        keep: float = 0.95,
+        keep: float = KEEP,
         threads: int = 1,
     ) -> None:
         self.method = check_choice(method, "a method of", (AUTO, *METHODS))
-        if fallback is not None and (not isinstance(fallback, str) or not fallback.strip() or "\n" in fallback):
-            raise KerasBertError(
-                f"expected {argument('fallback')} as a label, received {shown(fallback)}; name it, such as 'oos'"
-            )
-        if fallback_below is not None and (fallback is None or not is_number(fallback_below, 0, 1)):
-            raise KerasBertError(
-                f"expected {argument('fallback_below')} as a probability from 0 to 1, with {argument('fallback')}, received "
-                f"{shown(fallback_below)} with {shown(fallback)}; correct them"
-            )
-        if not is_number(keep, 0, 1) or keep == 0:
-            raise KerasBertError(
-                f"expected {argument('keep')} as a number above 0 and at most 1, received {shown(keep)}; it is a share"
-            )
-        self.fallback, self.fallback_below, self.keep = fallback, fallback_below, float(keep)
+        check_fallback(fallback, fallback_below)
+        self.fallback, self.fallback_below, self.keep = fallback, fallback_below, check_keep(keep)
         self._encoder = self._open(model, threads)
         self._fitted: tuple[Taught, Pipeline] | None = None
 
@@ -153,7 +141,7 @@ class FewShotClassifier:
         taught, linear = self._chosen(inside, classes, vectors[outside] if outside.any() else None, names)
         processor = FewShot(
             labels=names, width=vectors.shape[1], layer=linear.to_text(), method=taught.method, prompt=encoder.processor.prefix,
-            fallback=self.fallback or "", fallback_below=taught.fallback_below or 0.0,
+            fallback=self.fallback, fallback_below=taught.fallback_below,
         )  # fmt: skip
         metadata = replace(encoder.metadata, task=_TASK, processor=processor, weights="")
         self._fitted = taught, replace(encoder, processor=processor, metadata=metadata)
@@ -199,15 +187,17 @@ class FewShotClassifier:
         """Write a `.tflite` file with the encoder and the classes, which `kb.open` opens.
 
         Args:
-            path: The file.
+            path: The file, with the ending `.tflite`.
 
         Returns:
             The path.
 
         Raises:
-            KerasBertError: When nothing was taught, or another program's file is there.
+            KerasBertError: When nothing was taught, the ending is another one, or another program's file is there.
         """
         model = self.model
+        if Path(path).suffix != ".tflite":
+            raise KerasBertError(f"expected a file name ending in .tflite, received {str(path)!r}; rename it")
         content = append(Path(model.name).read_bytes(), model.metadata)
         return ModelFile(content, model.metadata).save(path)
 

@@ -93,7 +93,17 @@ class TextProcessor(Processor):
 
 @dataclass(frozen=True)
 class SingleLabel(TextProcessor):
-    """One class a text. Labels are names or class numbers; a number that may be either is an error."""
+    """One class a text. Labels are names or class numbers; a number that may be either is an error.
+
+    A text whose best class is less likely than `fallback_below` gets the label `fallback`. Labels of data may have that name too.
+
+    Attributes:
+        fallback: The label of texts that belong to no class; None without.
+        fallback_below: The probability below which a text gets it; None if it was not chosen.
+    """
+
+    fallback: str | None = setting(None, omitted_if_none=True)
+    fallback_below: float | None = setting(None, omitted_if_none=True, at_least=0, at_most=1)
 
     name = "single_label"
     outputs = ("probabilities",)
@@ -104,10 +114,22 @@ class SingleLabel(TextProcessor):
         ("label", "score", "text"), _class_lines, summary=lambda record: record["label"], limit=likeliest_classes
     )
 
+    not_tokenized = (*TextProcessor.not_tokenized, "fallback", "fallback_below")
+
+    def check(self) -> None:
+        super().check()
+        self.expect(self.fallback is not None or self.fallback_below is None, "fallback_below", "with a fallback")
+        self.expect(self.fallback is None or bool(self.fallback), "fallback", "as a label")
+        self.expect(self.fallback not in (self.labels or ()), "fallback", "as another name than the labels")
+
     @classmethod
     def label_names(cls, y: Any) -> tuple[str, ...]:
         check_one_kind(y)
         return LabelSet.from_values(y).names
+
+    @property
+    def known_labels(self) -> tuple[str, ...]:
+        return super().known_labels + (() if self.fallback is None else (self.fallback,))
 
     def numbers(self, y: Any) -> np.ndarray:
         check_one_kind(y)
@@ -121,7 +143,11 @@ class SingleLabel(TextProcessor):
 
     def predicted(self, outputs: np.ndarray) -> np.ndarray:
         """Return the number of the class that is predicted for each row of the outputs, `(rows,)`."""
-        return outputs.argmax(axis=1)
+        best = outputs.argmax(axis=1)
+        return best if self.fallback_below is None else np.where(self._is_outside(outputs), outputs.shape[1], best)
+
+    def _is_outside(self, outputs: np.ndarray) -> np.ndarray:
+        return outputs.max(axis=1) < (self.fallback_below or 0)
 
     def predictions(self, examples: Sequence, features: Features, raw_results: RawResults) -> list:
         outputs = self.table(raw_results)
@@ -130,11 +156,15 @@ class SingleLabel(TextProcessor):
     def _prediction(self, row: np.ndarray, best: int) -> dict[str, Any]:
         names = self.class_names(len(row))
         probabilities = dict(zip(names, map(float, row), strict=True))
-        return {"label": names[best], "score": float(row[best]), "probabilities": probabilities}
+        label = names[best] if best < len(row) else self.fallback
+        return {"label": label, "score": float(row.max()), "probabilities": probabilities}
 
     def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
+        """Compute accuracy and F1; with a fallback the accuracy of the classes' texts, and the share of the others that is found."""
         outputs = self.table(raw_results)
         truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
+        if self.fallback is not None:
+            return _metrics_with_fallback(truth, predicted, outputs.shape[1])
         accuracy = {"accuracy": metrics.accuracy(truth, predicted)}
         if outputs.shape[1] == 2:
             return {**accuracy, "F1": metrics.f1(truth == 1, predicted == 1), "MCC": metrics.matthews(truth, predicted)}
@@ -144,7 +174,7 @@ class SingleLabel(TextProcessor):
         outputs = self.table(raw_results)
         truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
         share, label = most_frequent(truth)
-        return Ratio.of_decisions(truth == predicted, share, self.labels[label] if self.labels else str(label))
+        return Ratio.of_decisions(truth == predicted, share, self.known_labels[label] if self.labels else str(label))
 
     def confidences(
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
@@ -156,7 +186,17 @@ class SingleLabel(TextProcessor):
         self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
     ) -> dict[str, ClassMetrics]:
         truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
-        return class_metrics.of_classes(truth, self.predicted(outputs), self.class_names(outputs.shape[1]))
+        names = self.class_names(outputs.shape[1]) if self.fallback is None else self.known_labels
+        return class_metrics.of_classes(truth, self.predicted(outputs), names)
+
+
+def _metrics_with_fallback(truth: np.ndarray, predicted: np.ndarray, classes: int) -> dict[str, float]:
+    values, outside = {"accuracy": float(np.mean(truth == predicted))}, truth == classes
+    if not outside.all():
+        values["in-scope accuracy"] = float(np.mean((truth == predicted)[~outside]))
+    if outside.any():
+        values["out-of-scope recall"] = float(np.mean(predicted[outside] == classes))
+    return values
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ import numpy as np
 
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
-from kerasbert.processors import class_metrics
 from kerasbert.processors.base import LARGEST, RawResult, RawResults, concatenate
-from kerasbert.processors.class_metrics import ClassMetrics
 from kerasbert.processors.classification import SingleLabel
 from kerasbert.processors.features import Features
 from kerasbert.processors.texts import check_form, text_examples
@@ -85,35 +83,27 @@ class Linear:
 class FewShot(SingleLabel):
     """One class a text, by a linear layer on the vector of a sentence encoder. The file's graph is that of the encoder.
 
-    A text whose best class is less likely than `fallback_below` gets the label `fallback`. Labels of data may have that name too.
-
     Attributes:
         width: Numbers in a vector.
         layer: The layer, see `Linear.to_text`.
         method: How it was found, one of `METHODS`.
         prompt: What stands before each text.
-        fallback: The label of texts that belong to no class; empty without.
-        fallback_below: The probability below which a text gets it; 0 without.
     """
 
     width: int = setting(1, at_least=1, at_most=LARGEST)
     layer: str = ""
     method: str = setting(METHODS[0], choices=METHODS)
     prompt: str = ""
-    fallback: str = ""
-    fallback_below: float = setting(0.0, at_least=0, at_most=1)
 
     name = "few_shot"
     outputs = ("embedding",)
     second_input = "none"
-    not_tokenized = ("paired", "width", "layer", "method", "fallback", "fallback_below")
+    not_tokenized = (*SingleLabel.not_tokenized, "width", "layer", "method")
 
     def check(self) -> None:
         super().check()
         if not self.labels or len(self.labels) < 2:
             raise KerasBertError("expected the labels of two classes or more, received fewer; teach the model again")
-        self.expect(bool(self.fallback) or not self.fallback_below, "fallback_below", "as 0 without a fallback")
-        self.expect(self.fallback not in self.labels, "fallback", "as another name than the labels")
         _ = self.linear
 
     @functools.cached_property
@@ -128,13 +118,6 @@ class FewShot(SingleLabel):
     @property
     def prompt_texts(self) -> tuple[str, ...]:
         return (self.prompt,)
-
-    @property
-    def known_labels(self) -> tuple[str, ...]:
-        return super().known_labels + ((self.fallback,) if self.fallback else ())
-
-    def class_names(self, width: int) -> tuple[str, ...]:
-        return self.known_labels[:width]
 
     def examples(self, x: Any) -> list:
         examples = text_examples(x)
@@ -154,30 +137,3 @@ class FewShot(SingleLabel):
 
     def table(self, raw_results: RawResults) -> np.ndarray:
         return concatenate(raw_results, "probabilities")
-
-    def predicted(self, outputs: np.ndarray) -> np.ndarray:
-        return np.where(outputs.max(axis=1) < self.fallback_below, outputs.shape[1], outputs.argmax(axis=1))
-
-    def _prediction(self, row: np.ndarray, best: int) -> dict[str, Any]:
-        prediction = super()._prediction(row, int(row.argmax()))
-        return prediction if best < len(row) else {**prediction, "label": self.fallback}
-
-    def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
-        """Compute accuracy and F1; with a fallback also the accuracy of the classes' texts, and the share of the others that is found."""
-        outputs = self.table(raw_results)
-        truth, predicted = self.encode_labels(y, examples, features), self.predicted(outputs)
-        if not self.fallback:
-            return super().metrics(y, examples, features, raw_results)
-        values = {"accuracy": float(np.mean(truth == predicted))}
-        outside = truth == outputs.shape[1]
-        if not outside.all():
-            values["in-scope accuracy"] = float(np.mean((truth == predicted)[~outside]))
-        if outside.any():
-            values["out-of-scope recall"] = float(np.mean(predicted[outside] == outputs.shape[1]))
-        return values
-
-    def class_metrics(
-        self, y: Any, examples: Sequence, features: Features, raw_results: RawResults
-    ) -> dict[str, ClassMetrics]:
-        truth, outputs = self.encode_labels(y, examples, features), self.table(raw_results)
-        return class_metrics.of_classes(truth, self.predicted(outputs), self.known_labels)

@@ -19,6 +19,8 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
+from kerasbert.processors.fallback import KEEP, check_fallback, check_keep, threshold_of
+from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.texts import is_paired
 from kerasbert.tasks import string_datasets
 from kerasbert.tasks.early_exit import EarlyExitTask
@@ -50,6 +52,9 @@ class TextClassifier(EarlyExitTask):
         exits: Numbers of layers behind which there is an exit for easy texts, such as [2, 4]; the last layer always has one. `tune_exits`
             chooses the threshold.
         exit_threshold: The confidence from 0 to 1 from which on a text ends at an exit; None for no early end.
+        fallback: With one class a text, the label of texts that belong to none, such as `"oos"`. Rows of that label are not trained on;
+            `choose_fallback` learns the threshold from them.
+        fallback_below: The probability below which a text gets it; None until it is chosen.
         kwargs: Arguments of `keras.Model`.
 
     Raises:
@@ -85,6 +90,8 @@ class TextClassifier(EarlyExitTask):
         head_settings: Mapping[str, Any] | None = None,
         exits: Sequence[int] | None = None,
         exit_threshold: float | None = None,
+        fallback: str | None = None,
+        fallback_below: float | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(encoder, tokenizer, sequence_length, head, head_settings, **kwargs)
@@ -93,6 +100,7 @@ class TextClassifier(EarlyExitTask):
         self.paired = paired
         self.labels, self.problem = _checked_labels(labels, problem), problem
         self.activation = _checked_activation(activation, problem)
+        self.fallback, self.fallback_below = _checked_fallback(fallback, fallback_below, self.labels, problem)
         self.add_head(len(self.labels), classifier_dropout(encoder))
         if exits and problem == "regression":
             raise KerasBertError(
@@ -144,7 +152,52 @@ class TextClassifier(EarlyExitTask):
 
     @property
     def processor(self) -> TextProcessor:
-        return PROBLEMS[self.problem](self.labels, paired=self.paired)
+        if self.fallback is None:
+            return PROBLEMS[self.problem](self.labels, paired=self.paired)
+        return SingleLabel(self.labels, paired=self.paired, fallback=self.fallback, fallback_below=self.fallback_below)
+
+    def choose_fallback(self, x: Any, y: Any = None, keep: float = KEEP, batch_size: int | None = None) -> float:
+        """Set `fallback_below` by texts that were not trained on.
+
+        Args:
+            x: Texts, or a dataset.
+            y: Labels, some of which may be `fallback`; None takes those of the dataset.
+            keep: The share of the right predictions that stay, at least. Without rows of the label `fallback`, as many stay.
+            batch_size: Rows in a batch.
+
+        Returns:
+            The probability.
+
+        Raises:
+            KerasBertError: When the task has no fallback, `keep` is out of range, or there are no labels of its classes.
+        """
+        keep = check_keep(keep)
+        if self.fallback is None:
+            raise KerasBertError(
+                f"expected a classifier with {argument('fallback')} to choose a threshold for, received one without; name the label of "
+                "texts that belong to no class"
+            )
+        chosen = self._fallback_of(self.labelled_outputs(x, y, batch_size=batch_size), keep)
+        if chosen is None:
+            raise KerasBertError("expected labels of the model's classes, received none; add such rows")
+        self.fallback_below = chosen
+        return chosen
+
+    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
+        chosen = None if self.fallback is None else self._fallback_of(outputs, KEEP)
+        if chosen is None:
+            return {}
+        self.fallback_below = chosen
+        return {"fallback_below": chosen}
+
+    def _fallback_of(self, outputs: LabelledOutputs, keep: float) -> float | None:
+        truth = self.processor.encode_labels(outputs.y, outputs.examples, outputs.features)
+        probabilities = self.processor.table(outputs.raw_results)
+        outside = truth == len(self.labels)
+        if outside.all():
+            return None
+        others = probabilities[outside] if outside.any() else None
+        return threshold_of(probabilities[~outside], truth[~outside], others, keep)
 
     def learn_form(self, x: Any) -> None:
         paired = string_datasets.is_paired(x) if isinstance(x, tf.data.Dataset) else is_paired(x)
@@ -162,6 +215,13 @@ class TextClassifier(EarlyExitTask):
 
     def encode_targets(self, y: Any, examples: Sequence, features: Features) -> Any:
         targets = super().encode_targets(y, examples, features)
+        if targets is not None and self.fallback is not None:
+            rows = np.flatnonzero(np.asarray(targets) == len(self.labels))
+            if rows.size:
+                raise KerasBertError(
+                    f"row {rows[0]}: expected a label of a class to train on, received the fallback {self.fallback!r}; leave such rows "
+                    "out, and pass them to choose_fallback"
+                )
         if targets is not None and self.activation == "sigmoid":
             outside = np.flatnonzero(~((targets >= 0) & (targets <= 1)))
             if outside.size:
@@ -190,7 +250,9 @@ class TextClassifier(EarlyExitTask):
         config = {**super().get_config(), "labels": list(self.labels), "problem": self.problem}
         paired = {} if self.paired is None else {"paired": self.paired}
         activation = {} if self.activation == "identity" else {"activation": self.activation}
-        return {**config, **activation, **paired}
+        names = ("fallback", "fallback_below")
+        fallback = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {**config, **activation, **paired, **fallback}
 
     @property
     def soft_loss(self) -> str:
@@ -205,6 +267,21 @@ def _checked_activation(activation: str, problem: str) -> str:
             f"expected activation={activation!r} with regression, received problem={problem!r}; leave it out"
         )
     return activation
+
+
+def _checked_fallback(
+    fallback: str | None, below: float | None, labels: tuple[str, ...], problem: str
+) -> tuple[str | None, float | None]:
+    check_fallback(fallback, below)
+    if fallback is not None and problem != "single_label":
+        raise KerasBertError(
+            f"expected {argument('fallback')} with one class a text, received problem={problem!r}; leave it out"
+        )
+    if fallback in labels:
+        raise KerasBertError(
+            f"expected {argument('fallback')} as another name than the labels, received {fallback!r}, which is one; rename it"
+        )
+    return fallback, below
 
 
 def _checked_labels(labels: Sequence[str] | None, problem: str) -> tuple[str, ...]:

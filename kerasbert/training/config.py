@@ -10,6 +10,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.record import Options, flag, same_setting, setting
 from kerasbert.files.toml_text import read_toml, toml_value
+from kerasbert.processors.fallback import check_fallback
 from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
 from kerasbert.training.exit_options import parse_exits
 
@@ -63,6 +64,18 @@ class TrainConfig(Options):
     head: str | None = setting(None, HEAD_HELP, "FILE.py:NAME")
     labels: str | None = setting(
         None, "Label names in the order of the outputs. Default: the labels of the training data.", "A,B,..."
+    )
+    fallback: str | None = setting(
+        None,
+        "Classification: label of texts of no class, such as oos. Its rows are not trained on; those of --dev set the threshold.",
+        "LABEL",
+    )
+    fallback_below: float | None = setting(
+        None,
+        "Classification: probability below which a text gets the --fallback. Default: chosen on --dev.",
+        "PROBABILITY",
+        at_least=0,
+        at_most=1,
     )
     delimiter: str | None = same_setting(FileOptions, "delimiter")
     encoding: str | None = same_setting(FileOptions, "encoding")
@@ -184,6 +197,11 @@ class TrainConfig(Options):
                 f"expected --labels as two or more different names separated by commas, received {repeated[0]!r} twice"
             )
         check_answers_questions(answer_settings(self), self.task.replace("-", "_"))
+        check_fallback(self.fallback, self.fallback_below)
+        if self.fallback is not None and self.task != "classification":
+            raise KerasBertError(
+                f"expected {flag('fallback')} with --task classification, received --task {self.task}; leave it out"
+            )
         parse_exits(self.exits)
         methods = [name for name in ("freeze", "top_layers", "unfreeze", "adapters") if getattr(self, name)]
         if len(methods) > 1:

@@ -57,11 +57,11 @@ def confusion_matrix(processor: "Processor", outputs: "LabelledOutputs") -> np.n
     Returns:
         The counts, (classes, classes) int; None for a task without single labels, and for many classes.
     """
-    classes = len(processor.labels or ())
-    if not isinstance(processor, SingleLabel) or classes > _MAX_CLASSES:
+    if not isinstance(processor, SingleLabel) or not processor.labels or len(processor.known_labels) > _MAX_CLASSES:
         return None
+    classes = len(processor.known_labels)  # the fallback is one of them
     labels = processor.encode_labels(*outputs[:3])
-    predictions = processor.table(outputs.raw_results).argmax(axis=1)
+    predictions = processor.predicted(processor.table(outputs.raw_results))
     return np.bincount(labels * classes + predictions, minlength=classes * classes).reshape(classes, classes)
 
 

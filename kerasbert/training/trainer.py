@@ -255,7 +255,8 @@ class TrainerCallback(keras.callbacks.Callback):
 
     def _scores(self, outputs: "LabelledOutputs") -> dict[str, Any]:
         """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
-        chosen = self.student.tune(outputs) if self.config.no_answer_threshold is None else {}
+        is_set = self.config.no_answer_threshold is not None or self.config.fallback_below is not None
+        chosen = {} if is_set else self.student.tune(outputs)
         return {"dev": self.student.processor.metrics(*outputs), **({"chosen": chosen} if chosen else {})}
 
     def _stop_early(self) -> None:
@@ -338,9 +339,8 @@ class TrainerCallback(keras.callbacks.Callback):
         chosen = self.records[epoch - 1].get("chosen", {}) if epoch else {}
         for name, value in chosen.items():
             setattr(self.student, name, value)
-            self.progress.note(
-                f"{name} {value:.4f}: the best by {next(iter(self.records[epoch - 1]['dev']))} on {self.dev_name}"
-            )
+            how = f"the best by {next(iter(self.records[epoch - 1]['dev']))}" if "no_answer" in name else "chosen"
+            self.progress.note(f"{name} {value:.4f}: {how} on {self.dev_name}")
         if not chosen and getattr(self.student, "no_answer", False) and self.config.no_answer_threshold is None:
             self.progress.note(
                 f"no_answer_threshold {self.student.no_answer_threshold:.4f}: not tuned, as there are no dev questions without an answer"

@@ -5,7 +5,7 @@ A block with a title is also written as the file of that name.
     python tests/docs/run_page.py docs/guides/train.md FOLDER
 
 Blocks of `sh` run in bash and end with the first command that fails. Blocks of `python` share their names. A block after a line
-`<!-- not run: reason -->` is left out.
+`<!-- not run: reason -->` is left out. `KERASBERT_PROGRAMS` may name a folder with another program `kerasbert`, which is then run.
 """
 
 import os
@@ -57,7 +57,10 @@ def blocks(page: Path) -> list[Block]:
 
 def run(page: Path) -> None:
     """Run the blocks of a page in the working directory."""
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
+    programs = os.pathsep.join(
+        [*filter(None, [os.environ.get("KERASBERT_PROGRAMS")]), str(Path(sys.executable).parent)]
+    )
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "COLUMNS": "80"}
     names: dict = {"__name__": "__main__"}
     for block in blocks(page):
         if block.reason:

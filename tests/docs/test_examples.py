@@ -1,5 +1,6 @@
 """The commands and the code of the README, Get started and Guides, run as they are written, on small data."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -25,10 +26,24 @@ def data(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """The folder with a program `kerasbert` that does not import TensorFlow anew."""
+    folder = tmp_path_factory.mktemp("programs")
+    command = [sys.executable, str(Path(__file__).parent / "command_server.py"), str(folder)]
+    environment = {**os.environ, "TF_NUM_INTRAOP_THREADS": "1"}  # as many pages as cores run at a time
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout.readline() == "ready\n"
+        yield folder
+        server.stdin.close()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
-def test_a_page_runs(page, data, tmp_path):
+def test_a_page_runs(page, data, programs, tmp_path):
     folder = tmp_path / "work"
     shutil.copytree(data, folder)
-    command = [sys.executable, str(Path(__file__).parent / "run_page.py"), str(page), str(folder)]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    script = str(Path(__file__).parent / "run_page.py")
+    command = [str(programs / "kerasbert"), "--script", script, str(page), str(folder)]
+    environment = {**os.environ, "KERASBERT_PROGRAMS": str(programs)}
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment)
     assert done.returncode == 0, done.stdout[-6000:]

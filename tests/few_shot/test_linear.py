@@ -5,8 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from kerasbert.errors import KerasBertError
-from kerasbert.few_shot.choice import held_out, scale_of, scaled, threshold_of
+from kerasbert.few_shot.choice import held_out, scale_of, scaled
 from kerasbert.few_shot.linear import COSINE_SCALE, centres, logistic
+from kerasbert.processors.fallback import threshold_of
 from kerasbert.processors.few_shot import Linear
 
 

@@ -72,5 +72,5 @@ Rows = Annotated[
 NOT_FOR_SAVED_MODELS = (
     "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",
     "rates", "adapters", "layer_mix", "exits", "new_head", "distribute",
-    "no_answer", "no_answer_threshold", "stride", "max_answer_length", "answers", "unit",
+    "fallback", "fallback_below", "no_answer", "no_answer_threshold", "stride", "max_answer_length", "answers", "unit",
 )  # fmt: skip

@@ -107,6 +107,31 @@ def read_train_and_dev(
     return table, *parts
 
 
+def without_fallback(table: Dataset, fallback: str | None) -> Dataset:
+    """Return the table without the rows of texts that belong to no class, which are not trained on.
+
+    Args:
+        table: The training data.
+        fallback: Their label; None without.
+
+    Raises:
+        KerasBertError: When no row is left.
+    """
+    if fallback is None or table.y is None:
+        return table
+    rows = [row for row, label in enumerate(table.y) if str(label) != fallback]
+    if len(rows) == len(table):
+        return table
+    if not rows:
+        raise KerasBertError(
+            f"{table.path}: expected rows of other labels than {fallback!r} to train on, received none"
+        )
+    note(
+        f"{len(table) - len(rows):,} rows of the label {fallback} are not trained on; those of --dev set the threshold"
+    )
+    return table.select(rows)
+
+
 def note_duplicates(kind: type[Processor], train: Dataset, dev: Dataset | None = None) -> None:
     """Print a line about equal examples of labelled data, and about those with different labels, if there are any.
 

@@ -62,7 +62,7 @@ def _make_processor(own: dict[str, Any], config: dict[str, Any]) -> Processor | 
     labels = settings.get("labels") or _hub_labels(config)
     if name not in PROCESSORS or not isinstance(labels, list | None):
         return None
-    given = {"heads": settings["heads"]} if "heads" in settings else {}
+    given = {key: settings[key] for key in ("heads", "fallback", "fallback_below") if key in settings}
     names = None if name == "regression" or not labels else [str(label) for label in labels]
     return make_processor(name, names, given)
 

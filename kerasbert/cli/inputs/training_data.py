@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kerasbert.arguments import check_choice
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
@@ -14,6 +14,7 @@ from kerasbert.cli.inputs.data_files import (
     read_described,
     read_train_and_dev,
     require_labels,
+    without_fallback,
 )
 from kerasbert.cli.inputs.saved_model import read_processor
 from kerasbert.cli.process.progress import loading, note, progress
@@ -70,8 +71,11 @@ def read_data(training: TrainConfig) -> TrainingData:
     kind = processor_class(tasks[check_choice(training.task, "--task as one of", tasks)][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
+    is_whole = train is whole
+    whole = without_fallback(whole, training.fallback)
+    train = whole if is_whole else without_fallback(train, training.fallback)
     with locate_errors(whole):
-        settings = {**kind.settings_of(whole.y), **answer_settings(training)}
+        settings = {**kind.settings_of(whole.y), **answer_settings(training), **fallback_settings(training)}
     processor = make_processor(kind.name, label_names(kind, whole, training.labels), settings)
     note_rare_labels(processor, whole)
     for table in (train, dev):
@@ -101,6 +105,16 @@ def _read_pairs(kind: type[Processor], path: str, training: TrainConfig) -> Data
     )
     note(table.describe())
     return table
+
+
+def fallback_settings(training: TrainConfig) -> dict[str, Any]:
+    """Return the label of texts that belong to no class and its threshold, as far as a config names them.
+
+    Args:
+        training: The settings.
+    """
+    names = ("fallback", "fallback_below")
+    return {name: getattr(training, name) for name in names if getattr(training, name) is not None}
 
 
 def label_names(kind: type[Processor], table: Dataset, names: str | None) -> tuple[str, ...] | None:
@@ -161,6 +175,7 @@ def read_model_tables(model: str, training: TrainConfig) -> tuple[Dataset, Datas
     """
     processor = load_processor(model)
     _, data, dev = read_train_and_dev(type(processor), training)
+    data = without_fallback(data, getattr(processor, "fallback", None))
     for table in (data, dev):
         if table is not None and not isinstance(processor, Embedding):
             check_known_labels(processor, table)

@@ -23,6 +23,7 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
     Raises:
         KerasBertError: When the checkpoint cannot be loaded, or the task takes no head of a user's own.
     """
+    from kerasbert.cli.inputs.training_data import fallback_settings
     from kerasbert.cli.process.progress import loading
     from kerasbert.processors.joint import Joint
     from kerasbert.processors.registry import TASK_NAMES, train_tasks
@@ -58,7 +59,7 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
                     f"expected a task with classes for --exits, received --task {training.task}; leave --exits out"
                 )
             settings["exits"] = parse_exits(training.exits)
-        settings |= answer_settings(training)
+        settings |= {**answer_settings(training), **fallback_settings(training)}
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)

@@ -120,7 +120,8 @@ class TrainingRun:
                 student.save_pretrained(self.out)
             outputs, processor = result.outputs, task.processor
             confusion = None if outputs is None else confusion_matrix(processor, outputs)
-            write_plots(self.folder, task.labels or (), confusion)
+            names = () if confusion is None else getattr(processor, "known_labels", ())
+            write_plots(self.folder, names, confusion)
             self.chance = None if outputs is None else compare_with_chance(processor, outputs)
         note(f"{result.seconds:.0f} s of training, {result.examples_per_second:,.0f} examples/s")
         if self.chance is not None and result.dev:

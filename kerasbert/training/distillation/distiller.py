@@ -78,7 +78,7 @@ class Distiller(StudentTraining):
         _check_layers(student, teacher, objectives)
         bound = [objective.bind_copy(student, teacher) for objective in objectives]
         _check_tokenization(student, teacher, bound)
-        _copy_no_answer_threshold(teacher, student)
+        _copy_thresholds(teacher, student)
         self.student = student
         self.projections = [projection for objective in bound for projection in objective.projections]
         self._teacher = TeacherRunner(teacher, bound)
@@ -179,8 +179,10 @@ class Distiller(StudentTraining):
         return {f"projections.{i}.kernel": projection.kernel for i, projection in enumerate(self.projections)}
 
 
-def _copy_no_answer_threshold(teacher: Task, student: Task) -> None:
-    """Copy the threshold for unanswerable questions to a question answerer without one."""
+def _copy_thresholds(teacher: Task, student: Task) -> None:
+    """Copy the threshold for unanswerable questions to a question answerer without one, and the fallback to such a classifier."""
+    if getattr(student, "fallback", "") is None and getattr(teacher, "fallback", None) is not None:
+        student.fallback, student.fallback_below = teacher.fallback, teacher.fallback_below
     if getattr(student, "no_answer", False) is None and getattr(teacher, "no_answer", None) is not None:
         student.no_answer, student.no_answer_threshold = teacher.no_answer, teacher.no_answer_threshold
 

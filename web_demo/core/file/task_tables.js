@@ -4,7 +4,7 @@
 export const TASK_FORMS = new Map([
   ["single_label", {
     second: "pair", outputs: ["probabilities"], rank: 2, perToken: false,
-    settings: new Map([["paired", "flag"]]),
+    settings: new Map([["paired", "flag"], ["fallback", "text"], ["fallback_below", "number"]]),
   }],
   ["multi_label", {
     second: "pair", outputs: ["probabilities"], rank: 2, perToken: false,
@@ -35,13 +35,13 @@ export const TASK_FORMS = new Map([
   }],
   ["masked_lm", {
     second: "none", outputs: ["logits"], rank: 3, perToken: true,
-    settings: new Map([["share", "number"], ["whole_words", "flag"], ["top", "count"], ["masking", "prompt name"]]),
+    settings: new Map([["share", "number"], ["whole_words", "flag"], ["top", "count"], ["masking", "text"]]),
   }],
   ["few_shot", {
     second: "none", outputs: ["embedding"], rank: 2, perToken: false,
     settings: new Map([
-      ["paired", "flag"], ["width", "count"], ["layer", "text"], ["method", "text"], ["prompt", "text"], ["fallback", "text"],
-      ["fallback_below", "number"],
+      ["paired", "flag"], ["fallback", "text"], ["fallback_below", "number"], ["width", "count"], ["layer", "text"], ["method", "text"],
+      ["prompt", "text"],
     ]),
   }],
 ]);

@@ -40,16 +40,20 @@ export class SentenceSearch {
    * @param {number} [options.chunk] the most tokens of a text, 0 for whole texts
    * @param {number} [options.overlap] the tokens with which a text repeats the one before it, at most
    */
-  constructor(model, modelDimensions, { dimensions = modelDimensions, form = VectorForm.INT8, openedAs = "", chunk = 0, overlap = 0 } = {}) {
+  constructor(model, modelDimensions, options = {}) {
     this.model = model;
     this.modelDimensions = modelDimensions;
-    this.form = form;
-    this.openedAs = openedAs;
-    this.chunk = chunk;
-    this.overlap = overlap;
-    /** The matrix by which a vector of the model is multiplied, a row for each of its numbers; null for none. @type {Float32Array | null} */
+    this.form = options.form ?? VectorForm.INT8;
+    this.openedAs = options.openedAs ?? "";
+    this.chunk = options.chunk ?? 0;
+    this.overlap = options.overlap ?? 0;
+    /**
+     * The matrix by which a vector of the model is multiplied, a row for each of its numbers; null for none.
+     *
+     * @type {Float32Array | null}
+     */
     this.projection = null;
-    this.#index = new VectorIndex(dimensions);
+    this.#index = new VectorIndex(options.dimensions ?? modelDimensions);
   }
 
   /**
@@ -169,8 +173,8 @@ export class SentenceSearch {
    */
   search(query, top) {
     return this.#index.search(this.#projected(query), top).map(({ index, score }) => {
-      const { document, start } = this.#places[index];
-      return { index, text: this.#texts[index], score, document: document.name, start };
+      const { document: { name }, start } = this.#places[index];
+      return { index, text: this.#texts[index], score, document: name, start };
     });
   }
 

@@ -1,3 +1,4 @@
+import { KerasBertError } from "../error.js";
 import { Decimal } from "../file/decimals.js";
 import { TaskType } from "../file/task_type.js";
 import { Prediction } from "./prediction.js";
@@ -50,11 +51,50 @@ export class ClassPrediction extends Prediction {
   }
 }
 
+/** The label of texts that belong to none of the classes. */
+export class Fallback {
+  #label;
+  #below;
+
+  /**
+   * The fallback of a file.
+   *
+   * @param {import("../file/model_file.js").ModelFile} file
+   * @throws {KerasBertError} when it is a label too, or the probability is out of range
+   */
+  constructor({ name, metadata: { labels, settings } }) {
+    this.#label = settings.fallback ?? "";
+    this.#below = settings.fallback_below ?? 0;
+    const shown = `'${this.#label.slice(0, 60)}'`;
+    if (this.#label !== "" && labels?.includes(this.#label)) throw damaged(name, "a fallback of another name than the labels", shown);
+    if (!(this.#below >= 0 && this.#below <= 1) || (this.#below > 0 && this.#label === "")) {
+      throw damaged(name, "fallback_below from 0 to 1, with a fallback", `${this.#below} and ${shown}`);
+    }
+  }
+
+  /**
+   * The label of a text, with the probability of its best class.
+   *
+   * @param {ClassProbability} best
+   * @returns {ClassProbability}
+   */
+  labelOf(best) {
+    return best.probability < this.#below ? { name: this.#label, probability: best.probability } : best;
+  }
+}
+
+function damaged(name, expected, received) {
+  return new KerasBertError(`expected ${expected} in ${name}, received ${received}; make the file again`);
+}
+
 /** One class a text, or a pair of texts. */
 export class Classification extends Task {
+  #fallback;
+
   /** @param {import("../model/text_model.js").TextModel} model */
   constructor(model) {
     super(model, TaskType.SINGLE_LABEL);
+    this.#fallback = new Fallback(model.file);
   }
 
   async predict(example) {
@@ -72,6 +112,7 @@ export class Classification extends Task {
     const { outputs, isCut } = await runText(this.model, text, pair);
     const probabilities = outputs.get("probabilities");
     const classes = classesOf(this, probabilities);
-    return new ClassPrediction(exampleOf(text, pair), isCut, classes[argMax(probabilities)], classes).after(outputs.layers);
+    const best = this.#fallback.labelOf(classes[argMax(probabilities)]);
+    return new ClassPrediction(exampleOf(text, pair), isCut, best, classes).after(outputs.layers);
   }
 }

@@ -1,6 +1,6 @@
 import { KerasBertError } from "../error.js";
 import { TaskType } from "../file/task_type.js";
-import { classesOf, ClassPrediction } from "./classification.js";
+import { classesOf, ClassPrediction, Fallback } from "./classification.js";
 import { Example } from "./example.js";
 import { Task } from "./task.js";
 import { argMax, runText } from "./text_rows.js";
@@ -13,18 +13,16 @@ const SMALLEST_NORM = 1e-12;
  * The layer stands in the metadata, as base64 of little-endian float32 `(classes, width + 1)`, the bias last.
  */
 export class FewShotClassification extends Task {
+  #fallback;
   #layer;
 
   /** @param {import("../model/text_model.js").TextModel} model */
   constructor(model) {
     super(model, TaskType.FEW_SHOT);
     const { labels, settings } = model.file.metadata;
-    const { width = 1, layer = "", fallback = "", fallback_below: below = 0 } = settings;
+    const { width = 1, layer = "" } = settings;
     if (labels === null || labels.length < 2) throw this.#damaged("two labels or more", `${labels?.length ?? 0}`);
-    if (labels.includes(fallback)) throw this.#damaged("a fallback of another name than the labels", `'${fallback.slice(0, 60)}'`);
-    if (!(below >= 0 && below <= 1) || (below > 0 && fallback === "")) {
-      throw this.#damaged("fallback_below from 0 to 1, with a fallback", `${below} and '${fallback.slice(0, 60)}'`);
-    }
+    this.#fallback = new Fallback(model.file);
     this.#layer = this.#decoded(layer, labels.length, width);
   }
 
@@ -40,13 +38,12 @@ export class FewShotClassification extends Task {
    * @returns {Promise<ClassPrediction>}
    */
   async classify(text) {
-    const { prompt = "", fallback = "", fallback_below: below = 0 } = this.model.file.metadata.settings;
+    const { prompt = "" } = this.model.file.metadata.settings;
     const { outputs, isCut } = await runText(this.model, prompt + text, null);
     const probabilities = this.#probabilities(outputs.get("embedding"));
     const classes = classesOf(this, probabilities);
-    const best = classes[argMax(probabilities)];
-    const name = best.probability < below ? fallback : best.name;
-    return new ClassPrediction(new Example.Single(text), isCut, { name, probability: best.probability }, classes);
+    const best = this.#fallback.labelOf(classes[argMax(probabilities)]);
+    return new ClassPrediction(new Example.Single(text), isCut, best, classes);
   }
 
   /** The softmax of the layer's logits, computed in float64 as Python does. */

@@ -44,6 +44,17 @@ test("labels may be numbers or names of an object's own code, in the order of th
   assert.ok(record(prediction).endsWith('"probabilities": {"10": 0.25, "9": 0.5, "__proto__": 0.25}}'), record(prediction));
 });
 
+test("a text whose best class is not likely enough gets the fallback", async () => {
+  const engine = engineOf("probabilities", 0.5, 0.5);
+  const of = async (below) => {
+    const settings = { fallback: "oos", fallback_below: below };
+    return new Classification(await modelOf(metadataOf(TaskType.SINGLE_LABEL, { labels: ["n", "p"], settings }), engine));
+  };
+  assert.equal((await (await of(0.5)).classify("a")).label, "n");
+  const prediction = await (await of(0.51)).classify("a");
+  assert.deepEqual([prediction.label, prediction.score, prediction.classes.length], ["oos", 0.5, 2]);
+});
+
 test("a pair is one row with two types", async () => {
   const engine = engineOf("probabilities", 1, 0);
   const prediction = await (await classifier(engine, ["n", "p"])).predict(new Example.Pair("a", "b c"));

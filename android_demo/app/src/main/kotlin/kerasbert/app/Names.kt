@@ -20,7 +20,8 @@ fun Context.nameOf(accelerator: Accelerator): String = getString(
 /** The name of a type of task. */
 fun Context.nameOf(type: TaskType): String = getString(
     when (type) {
-        TaskType.SINGLE_LABEL, TaskType.FEW_SHOT -> R.string.task_single_label
+        TaskType.SINGLE_LABEL -> R.string.task_single_label
+        TaskType.FEW_SHOT -> R.string.task_few_shot
         TaskType.MULTI_LABEL -> R.string.task_multi_label
         TaskType.REGRESSION -> R.string.task_regression
         TaskType.TAGGING -> R.string.task_tagging

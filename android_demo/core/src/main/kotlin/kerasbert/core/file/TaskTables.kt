@@ -5,7 +5,9 @@ package kerasbert.core.file
 internal val TASK_FORMS = mapOf(
     "single_label" to TaskForm(
         SecondInput.PAIR, listOf("probabilities"), 2, false,
-        mapOf("paired" to SettingKind.FLAG),
+        mapOf(
+            "paired" to SettingKind.FLAG, "fallback" to SettingKind.TEXT, "fallback_below" to SettingKind.NUMBER,
+        ),
     ),
     "multi_label" to TaskForm(
         SecondInput.PAIR, listOf("probabilities"), 2, false,
@@ -39,15 +41,14 @@ internal val TASK_FORMS = mapOf(
     "masked_lm" to TaskForm(
         SecondInput.NONE, listOf("logits"), 3, true,
         mapOf(
-            "share" to SettingKind.NUMBER, "whole_words" to SettingKind.FLAG, "top" to SettingKind.COUNT,
-            "masking" to SettingKind.PROMPT_NAME,
+            "share" to SettingKind.NUMBER, "whole_words" to SettingKind.FLAG, "top" to SettingKind.COUNT, "masking" to SettingKind.TEXT,
         ),
     ),
     "few_shot" to TaskForm(
         SecondInput.NONE, listOf("embedding"), 2, false,
         mapOf(
-            "paired" to SettingKind.FLAG, "width" to SettingKind.COUNT, "layer" to SettingKind.TEXT, "method" to SettingKind.TEXT,
-            "prompt" to SettingKind.TEXT, "fallback" to SettingKind.TEXT, "fallback_below" to SettingKind.NUMBER,
+            "paired" to SettingKind.FLAG, "fallback" to SettingKind.TEXT, "fallback_below" to SettingKind.NUMBER,
+            "width" to SettingKind.COUNT, "layer" to SettingKind.TEXT, "method" to SettingKind.TEXT, "prompt" to SettingKind.TEXT,
         ),
     ),
 )

@@ -17,17 +17,12 @@ private const val SMALLEST_NORM = 1e-12
 class FewShotClassification(model: TextModel) : Task(model, TaskType.FEW_SHOT) {
     private val settings = model.file.metadata.settings
     private val prompt = settings["prompt"] as? String ?: ""
-    private val fallback = settings["fallback"] as? String ?: ""
-    private val below = (settings["fallback_below"] as? Number)?.toDouble() ?: 0.0
+    private val fallback = Fallback.of(model.file)
     private val layer: FloatArray
 
     init {
         val names = labels ?: emptyList()
         if (names.size < 2) throw damaged("two labels or more", "${names.size}")
-        if (fallback in names) throw damaged("a fallback of another name than the labels", "'${fallback.take(60)}'")
-        if (below !in 0.0..1.0 || (below > 0 && fallback.isEmpty())) {
-            throw damaged("fallback_below from 0 to 1, with a fallback", "$below and '${fallback.take(60)}'")
-        }
         layer = decoded(settings["layer"] as? String ?: "", names.size, (settings["width"] as? Long ?: 1).toInt())
     }
 
@@ -42,7 +37,7 @@ class FewShotClassification(model: TextModel) : Task(model, TaskType.FEW_SHOT) {
         val probabilities = probabilities(outputs["embedding"])
         val classes = classNames(probabilities.size).mapIndexed { number, name -> ClassProbability(name, probabilities[number]) }
         val best = classes[argMax(probabilities)]
-        return ClassPrediction(exampleOf(text, null), isCut, if (best.probability < below) fallback else best.name, best.probability, classes)
+        return ClassPrediction(exampleOf(text, null), isCut, fallback.labelOf(best), best.probability, classes)
     }
 
     /** The softmax of the layer's logits, computed in double precision as Python does. */

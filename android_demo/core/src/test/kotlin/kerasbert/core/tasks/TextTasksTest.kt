@@ -39,6 +39,18 @@ class TextTasksTest {
     }
 
     @Test
+    fun `a text whose best class is not likely enough gets the fallback`() {
+        val engine = FakeEngine { mapOf("probabilities" to floatArrayOf(0.5f, 0.5f)) }
+        fun classify(below: Double): ClassPrediction {
+            val settings = mapOf("fallback" to "oos", "fallback_below" to below)
+            return Classification(modelOf(metadataOf(TaskType.SINGLE_LABEL, labels = listOf("n", "p"), settings = settings), engine)).classify("a")
+        }
+        assertEquals("n", classify(0.5).label)
+        val prediction = classify(0.51)
+        assertEquals(listOf("oos", 0.5f, 2), listOf(prediction.label, prediction.score, prediction.classes.size))
+    }
+
+    @Test
     fun `a pair is one row with two types`() {
         val engine = FakeEngine { mapOf("probabilities" to floatArrayOf(1f, 0f)) }
         val task = Classification(modelOf(metadataOf(TaskType.SINGLE_LABEL, labels = listOf("n", "p")), engine))
