@@ -1,7 +1,7 @@
 """Tables of docs/results/accuracy.md."""
 
 from benchmarks.common.finetuning_cases import CASES
-from benchmarks.reports.markdown_tables import number, percent, table, with_deviation
+from benchmarks.reports.markdown_tables import number, percent, quartiles, table, with_deviation
 from benchmarks.reports.published import published
 from benchmarks.reports.results import Table
 
@@ -154,6 +154,44 @@ def few_examples_seconds(result: dict) -> list[str]:
     return table(columns, lines)
 
 
+def retrieval(result: dict) -> list[str]:
+    """Format how often the right sentence is found, by model and form of the vectors."""
+    columns = ("model", "numbers", "vectors", "bytes a vector", "first (%)", "among ten (%)", "nDCG@10")
+    lines = []
+    for model, found in result["models"].items():
+        for form in found["forms"]:
+            width = form["dimensions"]
+            size = {"float32": 4 * width, "int8": width + 4, "bit": -(-width // 8) + 4}[form["vectors"]]
+            scores = percent(form["first"]), percent(form["recall@10"]), number(form["nDCG@10"], 3)
+            lines.append((model, width, form["vectors"], size, *scores))
+    return table(columns, lines)
+
+
+def retrieval_engines(result: dict) -> list[str]:
+    """Format what a search costs as the index grows."""
+    columns = ("rows", "engine", "ready in (s)", "search, median (quartiles) (ms)", "of the ten nearest (%)")
+    lines = []
+    for rows, facts in result["grown"].items():
+        for name, engine in facts["engines"].items():
+            ready, share = number(engine["seconds until ready"], 2), percent(engine["recall@10"])
+            lines.append((f"{int(rows):,}", name, ready, quartiles(engine["ms"]), share))
+    return table(columns, lines)
+
+
+def retrieval_sizes(result: dict) -> list[str]:
+    """Format the size of an index, and the time of what is done with it."""
+    columns = ("rows", "file (MB)", "encode (s)", "write (s)", "open (s)")
+    lines = [
+        (
+            f"{int(rows):,}",
+            number(facts["bytes"] / 1e6, 1),
+            *(number(facts[f"seconds to {name}"], 2) for name in ("encode", "write", "open")),
+        )
+        for rows, facts in result["grown"].items()
+    ]
+    return table(columns, lines)
+
+
 TABLES = {
     "scores": Table(scores, ("quantized_tasks",)),
     "shares": Table(shares, ("quantized_tasks",)),
@@ -163,5 +201,8 @@ TABLES = {
     "diagnosis": Table(diagnosis, ("diagnose_ranks",)),
     "few-examples": Table(few_examples, ("few_examples",)),
     "few-examples-seconds": Table(few_examples_seconds, ("few_examples",)),
+    "retrieval": Table(retrieval, ("retrieval",)),
+    "retrieval-engines": Table(retrieval_engines, ("retrieval",)),
+    "retrieval-sizes": Table(retrieval_sizes, ("retrieval",)),
     "published-quantization": Table(lambda: published("quantization"), ()),
 }
