@@ -240,11 +240,12 @@ class InferenceModel(WeightsModel):
             self._note_once,
         )
 
-    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
+    def tune(self, outputs: LabelledOutputs, keep: float | None = None) -> dict[str, Any]:
         """Choose the settings of predictions that a task tunes on dev data, such as a threshold.
 
         Args:
             outputs: The task's outputs on the data.
+            keep: The share of right predictions that a threshold keeps, for tasks that have one; None for the default.
 
         Returns:
             The chosen settings by name, which the task has now; most tasks have none.

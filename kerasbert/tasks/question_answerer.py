@@ -141,7 +141,7 @@ class QuestionAnswerer(Task):
                 "note: every training question has an answer, so the model does not learn to give none, though no_answer is on"
             )
 
-    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
+    def tune(self, outputs: LabelledOutputs, keep: float | None = None) -> dict[str, Any]:
         if not self.no_answer or all(right_answers(outputs.y, outputs.examples)):
             return {}
         self.no_answer_threshold, _ = self.processor.best_threshold(*outputs)

@@ -19,7 +19,7 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
-from kerasbert.processors.fallback import KEEP, check_fallback, check_keep, threshold_of
+from kerasbert.processors.fallback import check_fallback, check_keep, threshold_of
 from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.texts import is_paired
 from kerasbert.tasks import string_datasets
@@ -29,6 +29,7 @@ from kerasbert.text import Tokenizer
 
 # `problem=` -> processor
 PROBLEMS: dict[str, type[TextProcessor]] = {each.name: each for each in (SingleLabel, MultiLabel, Regression)}
+_KEEP = 0.99  # the share of right predictions that a threshold of the fallback keeps
 ACTIVATIONS = ("identity", "sigmoid")  # of the score of a regression
 
 
@@ -156,7 +157,7 @@ class TextClassifier(EarlyExitTask):
             return PROBLEMS[self.problem](self.labels, paired=self.paired)
         return SingleLabel(self.labels, paired=self.paired, fallback=self.fallback, fallback_below=self.fallback_below)
 
-    def choose_fallback(self, x: Any, y: Any = None, keep: float = KEEP, batch_size: int | None = None) -> float:
+    def choose_fallback(self, x: Any, y: Any = None, keep: float = _KEEP, batch_size: int | None = None) -> float:
         """Set `fallback_below` by texts that were not trained on.
 
         Args:
@@ -183,8 +184,9 @@ class TextClassifier(EarlyExitTask):
         self.fallback_below = chosen
         return chosen
 
-    def tune(self, outputs: LabelledOutputs) -> dict[str, Any]:
-        chosen = None if self.fallback is None else self._fallback_of(outputs, KEEP)
+    def tune(self, outputs: LabelledOutputs, keep: float | None = None) -> dict[str, Any]:
+        keep = _KEEP if keep is None else check_keep(keep)
+        chosen = None if self.fallback is None else self._fallback_of(outputs, keep)
         if chosen is None:
             return {}
         self.fallback_below = chosen

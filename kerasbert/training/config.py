@@ -165,7 +165,8 @@ class TrainConfig(Options):
     )
     keep: float | None = setting(
         None,
-        "For --exits: the share of the last exit's score that the threshold keeps on --dev. Default: 0.99.",
+        "For --exits: the share of the last exit's score that the threshold keeps on --dev. For --fallback: the share of right "
+        "predictions. Default: 0.99.",
         "SHARE",
         at_least=0,
         at_most=1,

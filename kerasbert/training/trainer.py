@@ -256,7 +256,7 @@ class TrainerCallback(keras.callbacks.Callback):
     def _scores(self, outputs: "LabelledOutputs") -> dict[str, Any]:
         """Return the dev metrics, and the settings that the task has chosen on dev, unless the config sets them."""
         is_set = self.config.no_answer_threshold is not None or self.config.fallback_below is not None
-        chosen = {} if is_set else self.student.tune(outputs)
+        chosen = {} if is_set else self.student.tune(outputs, self.config.keep)
         return {"dev": self.student.processor.metrics(*outputs), **({"chosen": chosen} if chosen else {})}
 
     def _stop_early(self) -> None:
