@@ -115,6 +115,7 @@ def test_predict_pairs_and_files(made, run, place):
     assert len(run("predict", made.file, "--file", place.dev, "--max-rows", 5).out.splitlines()) == 5
 
 
+@pytest.mark.long
 def test_a_file_is_predicted_in_parts(made, run, place, monkeypatch, tmp_path):
     from kerasbert.cli import predict
 

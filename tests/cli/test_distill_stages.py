@@ -43,6 +43,7 @@ def interrupted(command, run, monkeypatch):
     return start
 
 
+@pytest.mark.long
 def test_stages_train_one_after_the_other(command, run, tmp_path):
     whole = tmp_path / "whole"
     done = run(*command, "--out", whole)
@@ -114,6 +115,7 @@ def test_a_model_without_word_scores_makes_no_variants(place, made, run, tmp_pat
     assert done.code == 2 and "the trained head of MaskedLM" in done.err.splitlines()[-1], done.err
 
 
+@pytest.mark.long
 def test_a_bilstm_student(place, made, run, tmp_path):
     out, file = tmp_path / "out", tmp_path / "bilstm.tflite"
     options = ["--lstm-units", "6", "--embedding-size", "4", "--epochs", "1", "--max-rows", "32", "--out", out]

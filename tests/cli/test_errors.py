@@ -61,6 +61,7 @@ def test_bad_options_of_train(place, one_line, tmp_path):
     one_line(2, "no such option: --epoch-count", *command, "--epoch-count", "3")
 
 
+@pytest.mark.long
 def test_texts_without_known_tokens_are_counted_and_alone_rejected(run, one_line, place, tmp_path):
     blank = table(tmp_path, "text\tlabel\n☃☃\tpos\n \tneg\n☃\tneg\n".encode())
     command = ("train", "--task", "classification", "--model", place.checkpoint, "--out", tmp_path / "out", "--train")
@@ -160,6 +161,7 @@ def test_errors_of_the_system(made, one_line, monkeypatch, error, code, expected
     one_line(code, expected, "predict", made.file, "good")
 
 
+@pytest.mark.long
 def test_a_full_disk_leaves_no_model(place, one_line, tmp_path, monkeypatch):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -72,6 +72,7 @@ def test_a_folder_is_a_checkpoint_with_losses_and_a_plot(trained, capsys):
     assert kb.TextClassifier.from_pretrained(trained, labels=["a", "b"]).has_new_head
 
 
+@pytest.mark.long
 def test_an_interrupted_run_resumes_to_the_same_numbers(texts, trained, run, tmp_path, monkeypatch):
     from kerasbert.training import trainer
 
@@ -153,6 +154,7 @@ def test_texts_of_another_language_than_the_vocabulary_are_refused(texts, traine
     assert done.code == 2 and "expected texts in the language of the vocabulary, received" in done.err
 
 
+@pytest.mark.long
 def test_one_document_has_no_next_sentences(texts, run, tmp_path):
     (tmp_path / "texts.txt").write_text("a good film.\na boring plot.\n" * 40)
     done = run(*options(texts, tmp_path / "out", text=tmp_path / "texts.txt", vocabulary_size=30))
@@ -160,6 +162,7 @@ def test_one_document_has_no_next_sentences(texts, run, tmp_path):
     assert done.err.splitlines()[-1].startswith("error: expected two or more documents for next-sentence, received one")
 
 
+@pytest.mark.long
 def test_a_generator_wider_than_the_model_is_noted(texts, run, tmp_path):
     done = run(*options(texts, tmp_path / "out", objectives="replaced-tokens", generator_size=2, steps=2))
     assert done.code == 0 and "note: the generator is wider than the model" in done.err

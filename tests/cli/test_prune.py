@@ -23,6 +23,7 @@ def refused(run, place, tmp_path):
     return check
 
 
+@pytest.mark.long
 def test_a_pruned_model_and_its_record(made, place, run, tmp_path):
     data = ["--train", place.train, "--dev", place.dev, "--epochs", "2", "--learning-rate", "1e-3"]
     first, second = tmp_path / "first", tmp_path / "second"
@@ -70,6 +71,7 @@ def test_pruning_with_distillation_from_the_original_model(made, place, run, tmp
     assert found["epochs"][0]["soft_labels"] > 0 and "label_loss" not in found["epochs"][0]
 
 
+@pytest.mark.long
 def test_impossible_options_are_rejected_before_training(made, refused):
     refused("received none", made.float)
     refused("expected --sparsity with --part", made.float, "--keep-zeros", "--part", "pooler=0.5")

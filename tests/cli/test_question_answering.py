@@ -170,6 +170,7 @@ def test_a_saved_model_that_always_answers_learns_not_to(asked, run, tmp_path):
     assert "not tuned, as there are no dev questions without an answer" in done.err
 
 
+@pytest.mark.long
 def test_a_folder_of_another_library_does_not_tell(asked, run, tmp_path):
     import shutil
 

@@ -42,6 +42,7 @@ def test_layers_of_a_saved_model_and_of_a_checkpoint_are_probed(place, made, run
     assert (found["head"] is None) == (model == "checkpoint") and (tmp_path / "layers.svg").is_file()
 
 
+@pytest.mark.long
 def test_a_landscape_has_two_lines_and_a_plane(place, made, run):
     arguments = ("landscape", place.checkpoint, made.float, "--data", place.dev, "--rows", 8, "--points", 4)
     done = run(

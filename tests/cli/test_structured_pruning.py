@@ -84,6 +84,7 @@ def test_sizes_are_printed_as_a_table(run, place, folder):
     assert "note: transformers cannot load the model: its config.json has no keys for these sizes (heads)\n" in done.err
 
 
+@pytest.mark.long
 def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
     trained, file = place.folder / "trained", place.folder / "cut.tflite"
     learn = ["--epochs", 1, "--learning-rate", "1e-3", "--max-rows", 16, "--batch-size", 16]
@@ -166,6 +167,7 @@ def test_options_are_checked_before_the_model_is_loaded(run, place, arguments, m
     assert done.code == 2 and message in done.err and not (place.folder / "never").exists()
 
 
+@pytest.mark.long
 def test_layers_share_weights(run, place, folder):
     from kerasbert.tasks.auto import load_task
 

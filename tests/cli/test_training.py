@@ -138,6 +138,7 @@ def test_an_interrupted_quantization_resumes_to_the_same_numbers(made, place, ru
     assert again.code == 2 and "received one that finished after 2 epochs" in again.err
 
 
+@pytest.mark.long
 def test_files_of_the_user_beside_a_model_are_kept(place, run, tmp_path):
     out = tmp_path / "out"
     command = ("train", *options(place, out, epochs=1, max_rows=32))
@@ -186,6 +187,7 @@ def test_a_head_with_another_number_of_labels_is_rejected(made, place, run, tmp_
     )
 
 
+@pytest.mark.long
 def test_a_config_repeats_a_training(place, run, unbroken, tmp_path):
     again = run("train", unbroken / "run" / "config.toml", "--out", tmp_path / "again", "--json")
     assert again.code == 0 and json.loads(again.out)["dev"]
@@ -240,6 +242,7 @@ def test_multi_worker_needs_a_cluster(place, run, tmp_path, monkeypatch):
     assert done.code == 2 and "TF_CONFIG" in done.err.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_a_run_without_a_rate_has_the_recommended_one_and_says_when_it_ends_at_chance(run, place, tmp_path):
     out = tmp_path / "out"
     data = ("--train", place.train, "--dev", place.dev, "--max-rows", 32, "--layer-decay", 0.01)  # hardly learns

@@ -96,6 +96,7 @@ def test_only_integer_policies_quantize_intermediate_steps(static_model, trained
     assert inner <= {point.path for point in activation_quantizers(held)}
 
 
+@pytest.mark.long
 def test_padding_gets_no_attention_for_any_calibration(tiny):
     texts = ["good film a book", "bad song the film"] * 2  # no padding among them
     model = quantize(tiny.narrow(), "static_wi8_ai8", calibration=texts, integer_only=True)

@@ -62,6 +62,7 @@ def test_a_call_uses_its_own_range(albert, tiny):
     np.testing.assert_array_equal(albert.predict(texts), before)
 
 
+@pytest.mark.long
 def test_training_moves_the_ranges_of_all_calls(albert, tiny):
     model = albert.with_policy(albert.policy)
     kb.compression.calibrate(model, tiny.rows(32)[0])

@@ -258,6 +258,7 @@ def trained_albert(models, texts):
     return model
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     ("name", "recipe"),
     [*(("albert", recipe) for recipe in TOLERANCES), ("albert", "trained"), ("albert-groups", "static_wi8_ai8")],

@@ -85,6 +85,7 @@ def test_float_files_compute_what_keras_computes(request, converted, packed, nam
     np.testing.assert_allclose(run(converted(name, recipe).content, packed), exact, atol=tolerance, rtol=0)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("kernels", ["xnnpack", "builtin", "reference"])
 @pytest.mark.parametrize("name", QUANTIZED)
 def test_quantized_files_compute_what_training_emulated(request, converted, packed, name, kernels):

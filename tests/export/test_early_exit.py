@@ -50,6 +50,7 @@ def test_weights_are_stored_once(deep, file):
     assert len(content.content) < 1.3 * len(whole)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("recipe", ["dynamic_wi8_afp32", "static_wi8_ai8"])
 def test_quantized_stages_agree_with_keras(deep, tiny, tmp_path, recipe):
     texts = tiny.rows(32, seed=2)[0]
@@ -73,6 +74,7 @@ def _with(path, **changes):
     return other
 
 
+@pytest.mark.long
 def test_shared_blocks_have_a_range_for_each_call(tiny, tmp_path):
     import tf_keras as keras
 

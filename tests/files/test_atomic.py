@@ -111,6 +111,7 @@ def kill_at_every_step(base: Path, way: str) -> None:
     print(json.dumps({"steps": step, **seen}))
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("way", ["exchange", "renames", "moves", "poor"])
 def test_one_complete_version_survives_a_kill_at_any_step(tmp_path, way):
     """exchange: as on Linux. renames: a file system that cannot exchange folders. moves: one without links. poor: one without both."""

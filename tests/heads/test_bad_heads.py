@@ -210,6 +210,7 @@ def command_of(folder, parts):
     return [part.format(folder) for part in [*parts, "--head", "{}/my_heads.py:FileHead"]]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_take_the_file_of_a_head(files, command, capsys, monkeypatch):
     """In this order: each takes what one before it has written."""

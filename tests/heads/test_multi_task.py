@@ -41,6 +41,7 @@ def test_both_heads_learn_and_a_folder_keeps_them(parts):
     assert json.loads((folder / "model/kerasbert.json").read_text())["settings"]["heads"] == HEADS
 
 
+@pytest.mark.long
 def test_one_file_has_both_outputs_and_is_validated(parts):
     task, texts, labels, folder = parts
     int8 = kb.compression.quantize(task, "static_wi8_ai8", calibration=texts)

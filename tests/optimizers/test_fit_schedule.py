@@ -113,6 +113,7 @@ def test_a_saved_model_keeps_the_schedule_and_begins_one_with_the_next_fit(tiny,
     np.testing.assert_allclose(fitted(loaded, *tiny.rows(32)), by_hand(0.01, 2, 8), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_a_schedule_that_ends_before_fit_is_noted_once(tiny, capsys):
     model = tiny.narrow()
     model.compile(kb.adamw(0.01, steps=3), run_eagerly=True)

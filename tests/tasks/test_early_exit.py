@@ -83,6 +83,7 @@ def test_without_a_threshold_all_layers_run(deep, packed, tiny):
     np.testing.assert_allclose(deep.predict(packed), plain.predict(packed), atol=1e-6)
 
 
+@pytest.mark.long
 def test_folders_keep_exits_and_other_exits_are_new(deep, packed, tmp_path, capsys):
     deep.exit_threshold = 0.6
     try:

@@ -93,6 +93,7 @@ def test_quantized_folder_moves_its_rows(tiny, tmp_path, recipe):
     np.testing.assert_allclose(received, expected[:, ROWS], atol=1e-6)
 
 
+@pytest.mark.long
 def test_training_with_labels_in_another_order_keeps_what_the_head_has_learned(tiny, tmp_path):
     """Without training steps of any size, the model of `kerasbert train --labels` answers as before."""
     task = tiny.narrow(seed=1, labels=("neg", "pos"))

@@ -30,6 +30,7 @@ def texts(tmp_path):
     return kb.data.TextStream(tmp_path / "texts.txt")
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(
     "objectives",
     [["masked-lm"], {"masked-lm": 1, "span-boundary": 0.5}, ["masked-lm", "sentence-order"], ["replaced-tokens"]],
@@ -51,6 +52,7 @@ def test_a_batch_in_parts_has_the_loss_and_the_gradients_of_the_whole(tiny, text
         np.testing.assert_allclose(one, other, atol=2e-6)
 
 
+@pytest.mark.long
 def test_a_stream_is_trained_saved_and_continued(tiny, texts, tmp_path):
     task = pretrainer(tiny, {"masked-lm": 1, "span-boundary": 1}, masking="spans", accumulate=2)
     history = task.fit(
@@ -66,6 +68,7 @@ def test_a_stream_is_trained_saved_and_continued(tiny, texts, tmp_path):
     assert again.objective_weights == {"masked-lm": 1.0} and not again.has_new_head
 
 
+@pytest.mark.long
 def test_a_generator_replaces_masked_tokens_and_the_labels_say_which(tiny, texts, tmp_path):
     task = pretrainer(tiny, ["replaced-tokens"])
     batch = next(iter(task.batches(texts, 8, seed=1).batches()))

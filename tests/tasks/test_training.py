@@ -147,6 +147,7 @@ def test_multi_label(tiny):
     np.testing.assert_allclose(predicted, tf.sigmoid(logits), atol=1e-5)
 
 
+@pytest.mark.long
 def test_regression(tiny):
     model = compiled(tiny.narrow(problem="regression", labels=None))
     texts, _ = tiny.rows(4)
@@ -216,6 +217,7 @@ def test_own_loss_and_metrics_replace_the_defaults(tiny):
     assert set(history) == {"loss"} and history["loss"][0] < 0.1
 
 
+@pytest.mark.long
 def test_a_seed_makes_training_reproducible(tiny):
     def train(seed):
         model = compiled(tiny.narrow(seed=1))

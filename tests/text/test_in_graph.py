@@ -123,6 +123,7 @@ def test_invalid_bytes_are_dropped(uncased):
     assert broken.to_list() == uncased.tokenize(tf.constant(["ab", "c"])).to_list()
 
 
+@pytest.mark.long
 def test_runs_in_a_data_pipeline(uncased):
     texts = ["a b", "中国", "[MASK] c"]
     rows = tf.data.Dataset.from_tensor_slices((texts, texts[::-1])).batch(2).map(uncased)
@@ -131,6 +132,7 @@ def test_runs_in_a_data_pipeline(uncased):
     same(host, {name: tf.concat([batch[name] for batch in batches], 0) for name in batches[0]})
 
 
+@pytest.mark.long
 def test_a_saved_model_takes_strings(uncased, tmp_path):
     texts = keras.Input((), dtype=tf.string, name="texts")
     pairs = keras.Input((), dtype=tf.string, name="pairs")

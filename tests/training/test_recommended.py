@@ -169,6 +169,7 @@ def test_a_student_of_another_width_has_a_new_head(tiny):
     assert student.has_new_head and student.recommended is None
 
 
+@pytest.mark.long
 def test_a_run_leaves_a_trained_head(tiny, tmp_path):
     path = tmp_path / "train.tsv"
     path.write_text("a file of the user")

@@ -141,6 +141,7 @@ def test_reported_speed_is_that_of_the_epoch(parts, told):
     assert speed == pytest.approx(ROWS / result.seconds, rel=0.5)
 
 
+@pytest.mark.long
 def test_progress_counts_steps_and_the_rows_of_dev(parts, told):
     parts.run(progress=told)
     reports = [step[:3] for step in told.steps]
@@ -177,6 +178,7 @@ def test_a_nan_loss_stops_the_run_and_keeps_the_saved_model(parts):
     assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
 
 
+@pytest.mark.long
 def test_weights_that_diverge_in_the_last_step_are_not_saved(parts):
     """No later loss shows it: the loss of a step is that of the weights before it."""
     task = parts.task()
@@ -195,6 +197,7 @@ def test_weights_that_diverge_in_the_last_step_are_not_saved(parts):
     assert np.isfinite(load_task(parts.folder.model).classifier.bias.numpy()).all()
 
 
+@pytest.mark.long
 def test_a_flipped_bit_in_the_state_is_found(parts):
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(STEPS + 2),))
@@ -239,6 +242,7 @@ def test_runs_that_cannot_be_resumed(parts, tiny):
         train(parts.task(), edited, parts.table("dev", 12), parts.config, parts.folder, resume=True)
 
 
+@pytest.mark.long
 def test_metrics_are_json_lines(parts):
     parts.run()
     lines = [json.loads(line) for line in parts.folder.metrics.read_text().splitlines()]

@@ -112,6 +112,7 @@ def test_files_determine_the_processor(made, place):
     assert tasks.TASKS.keys() == TASK_NAMES.keys()
 
 
+@pytest.mark.long
 def test_a_fraction_of_the_training_rows_becomes_dev(place, run, tmp_path):
     import json
 

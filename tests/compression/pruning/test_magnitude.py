@@ -149,6 +149,7 @@ def test_a_later_fit_counts_its_own_steps(tiny):
     assert shares(task)["pooler"] == 0.5
 
 
+@pytest.mark.long
 def test_student_of_a_distiller_is_pruned(tiny):
     class Distiller(keras.Model):
         def __init__(self, student, teacher):

@@ -48,6 +48,7 @@ def exact_hessian(model, texts, labels, kernel) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.long
 def test_trace_and_largest_eigenvalue_are_those_of_the_exact_hessian(model, tiny, monkeypatch):
     texts, labels = tiny.rows(6)
     kernel = model.classifier.dense.kernel if hasattr(model.classifier, "dense") else model.classifier.kernel
@@ -75,6 +76,7 @@ def test_sensitive_kernels_have_8_bits_within_the_mean(choice):
     assert all(k.cost == pytest.approx((abs(k.mean) + k.deviation) * k.error / 2) for k in kernels)
 
 
+@pytest.mark.long
 def test_the_choice_is_repeatable_and_has_both_ends(model, tiny, choice):
     data = tiny.rows(24)
     assert choose_bits(model, data, average_bits=6, parts=2) == choice

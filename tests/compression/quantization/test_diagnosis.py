@@ -98,6 +98,7 @@ def test_broken_tensor_ranks_first(trained, texts, break_it, integer_only):
     assert first.least_signal_to_noise < first.own_signal_to_noise - 20  # the huge values look well held
 
 
+@pytest.mark.long
 def test_outlier_tokens_clipped_by_the_fine_grid_do_not_count_as_loss(trained, texts):
     model = quantize(trained, calibration=texts, integer_only=True)
     norm = model.encoder.layers[0].attention_norm
@@ -160,6 +161,7 @@ def test_a_float_task_is_refused(trained, texts):
         diagnose(trained, texts)
 
 
+@pytest.mark.long
 def test_diagnose_command_reports_losses(trained, tiny, tmp_path, capsys):
     task = trained.with_policy(None)
     path = value_column(task)

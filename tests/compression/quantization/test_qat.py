@@ -216,6 +216,7 @@ def test_calibration_on_padding_is_refused(trained):
         quantize(trained, "static_wi8_ai8", calibration=packed)
 
 
+@pytest.mark.long
 def test_calibration_takes_a_dataset_and_packed_inputs(tiny, small):
     texts, _ = tiny.rows(24)
     expected = statistics(small())
@@ -266,6 +267,7 @@ def test_custom_policy_is_accepted(tiny):
     assert not any(dense.kernel_quantizer.enabled for dense in dense_layers(model))
 
 
+@pytest.mark.long
 def test_quantized_predictions_stay_near_float(tiny, trained, static_model, dynamic_model):
     texts, _ = tiny.rows(60, seed=7)
     exact = trained.predict(texts)

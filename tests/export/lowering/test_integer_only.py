@@ -96,6 +96,7 @@ def dtypes(content: bytes) -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("name", MADE)
 def test_no_operator_computes_in_float(made, name):
     content = made[name][1].content
@@ -198,6 +199,7 @@ def test_tables_and_kernels_are_symmetric(made):
     assert word.quantization.scale[0] == pytest.approx(bound / 127, rel=1e-3)
 
 
+@pytest.mark.long
 def test_rows_without_padding_still_give_the_mask_a_range(shallow):
     """Without a range of the mask, padding would be attended."""
     full = shallow.pack([" ".join([word] * 20) for word in ("film", "book", "song", "end")])
@@ -253,6 +255,7 @@ def test_a_model_of_another_policy_is_refused(dynamic_model, calibration):
 NARROW = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
 
 
+@pytest.mark.long
 def test_operators_that_stay_in_float_are_named(tiny, calibration):
     task = tiny.sentence_encoder(sizes=NARROW).with_policy(kb.compression.INTEGER_ONLY)
     kb.compression.calibrate(task, calibration[:4])
@@ -260,6 +263,7 @@ def test_operators_that_stay_in_float_are_named(tiny, calibration):
         convert(task)
 
 
+@pytest.mark.long
 def test_tasks_without_an_integer_form_are_refused_before_calibration(tiny, calibration):
     refused = [
         (kb.MaskedLM(tiny.encoder(**NARROW), tiny.tokenizer(), sequence_length=16), "word scores of its head"),
@@ -274,6 +278,7 @@ def test_tasks_without_an_integer_form_are_refused_before_calibration(tiny, cali
         convert(refused[0][0], integer_only=True, calibration=calibration[:4])
 
 
+@pytest.mark.long
 def test_vectors_of_the_first_token_convert_to_integers(tiny, calibration):
     task = tiny.sentence_encoder(sizes=NARROW, pooling="cls", normalize=False)
     assert convert(task, integer_only=True, calibration=calibration[:4], length=8).metadata.integer_only
@@ -285,6 +290,7 @@ def test_decoding_and_encoding_keeps_the_bytes(made):
     assert dtypes(again) == dtypes(content) and len(again) <= len(content)
 
 
+@pytest.mark.long
 def test_the_command_converts_to_integers(shallow, tiny, tmp_path, capsys):
     shallow.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.tsv").write_text("text\n" + "\n".join(tiny.rows(30)[0]) + "\n", "utf-8")

@@ -74,6 +74,7 @@ def test_kernel_sets_agree(tiny, made):
     assert differences.mean() < 0.01
 
 
+@pytest.mark.long
 def test_it_predicts_and_passes_validation(tiny, made):
     task, path, _ = made
     texts, labels = tiny.rows(200, seed=7)

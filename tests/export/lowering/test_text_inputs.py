@@ -31,6 +31,7 @@ def test_it_predicts_as_the_file_of_ids(files, tiny):
     assert len({answer["label"] for answer in ours}) == 2
 
 
+@pytest.mark.long
 def test_it_is_scored_and_encodes_texts(files, tiny, tmp_path, capsys):
     texts, labels = tiny.rows(24, seed=2)
     assert open_pipeline(files["text"]).score(texts, labels) == open_pipeline(files["ids"]).score(texts, labels)

@@ -121,6 +121,7 @@ def test_projections_bring_weights_of_two_widths_together(teacher, texts, vocabu
     assert "embeddings.word.table" in found and "embeddings.norm.gamma" not in found
 
 
+@pytest.mark.long
 def test_both_models_learn_and_the_given_teacher_stays(teacher, texts, tmp_path):
     student, before = student_of(teacher, texts), teacher.fingerprint()
     dual = DualVocabulary(student, teacher, projection_weight=1.0)

@@ -130,6 +130,7 @@ def test_wrong_models_are_refused(tiny, teacher):
         Theseus(student_from(teacher, 1), teacher, 0.5)
 
 
+@pytest.mark.long
 def test_resumed_run_equals_unbroken_run(models, teacher, tmp_path):
     from kerasbert.data.dataset import Dataset
 

@@ -110,6 +110,7 @@ def test_importance_is_normalized_and_leaves_the_task_unchanged(make, tiny):
         np.testing.assert_array_equal(model.variables_by_path()[path], value)
 
 
+@pytest.mark.long
 def test_heads_are_ranked_globally_or_per_layer(make, tiny):
     model, data = make.classifier(), tiny.rows(8)
     silence(model, {0: [0, 1, 2, 3]})
@@ -129,6 +130,7 @@ def test_importance_of_shared_block_covers_all_calls(make, tiny):
     assert smaller.encoder.options == {"cut": {"heads": [2]}}
 
 
+@pytest.mark.long
 def test_other_tasks_have_importance(make, tiny):
     texts = tiny.rows(4)[0]
     data = {

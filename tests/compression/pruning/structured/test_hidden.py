@@ -117,6 +117,7 @@ def test_cut_model_is_saved_quantized_and_cut_further(make, tiny, tmp_path, name
         assert student_from(again, layers=1).encoder.options == {"cut": {**cut, "heads": cut["heads"][:1]}}
 
 
+@pytest.mark.long
 def test_tied_decoder_and_sentence_vectors_follow(make, tiny):
     texts = tiny.rows(8)[0]
     model = prune_hidden(make.classifier(task=MaskedLM, **WIDE), share=0.25, data=texts, multiple=4)
@@ -178,6 +179,7 @@ def test_invalid_arguments_are_refused(plain, arguments, message):
         prune_hidden(plain, **arguments)
 
 
+@pytest.mark.long
 def test_models_that_cannot_be_cut_are_refused(make, tiny, quantized):
     data = tiny.rows(4)
     config = kb.encoders.BiLstmConfig(vocab_size=len(tiny.vocabulary), embedding_size=4, hidden_size=8)

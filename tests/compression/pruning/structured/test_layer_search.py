@@ -106,6 +106,7 @@ def search_layers_of(model, keep, texts, among):
         return [choice for choice in search_layers(model, keep, texts) if choice.layers in among]
 
 
+@pytest.mark.long
 def test_albert_tries_what_calls_other_blocks(make, texts):
     sizes = {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2}
     model = make.classifier("albert", task=SentenceEncoder, **sizes)

@@ -56,6 +56,7 @@ def test_groups_are_consecutive_and_get_the_named_weights(make):
             np.testing.assert_allclose(variables[path.format(group)], value, rtol=1e-6)
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("exhaustive", [500, 0])
 def test_search_finds_the_layer_whose_calls_give_the_closest_outputs(make, tiny, monkeypatch, exhaustive):
     monkeypatch.setattr(layer_sharing, "EXHAUSTIVE", exhaustive)
@@ -76,6 +77,7 @@ def test_groups_of_an_albert_are_merged(make):
         np.testing.assert_array_equal(of_shared[path.format(block)], of_model[path.format(source)])
 
 
+@pytest.mark.long
 def test_shared_model_is_saved_quantized_and_converted_once(make, tiny, tmp_path):
     model, texts = prune_heads(make.classifier(), heads={0: [0], 1: [2]}), tiny.rows(64)[0]
     shared = share_layers(model)
@@ -114,6 +116,7 @@ def test_invalid_arguments_are_refused(plain, arguments, message):
         share_layers(plain, **arguments)
 
 
+@pytest.mark.long
 def test_models_that_cannot_be_shared_are_refused(make, tiny, quantized):
     exits = tiny.classifier(exits=[1])
     for model, message in [

@@ -58,6 +58,7 @@ def test_kept_layers_keep_their_weights_and_survive_saving(make, tiny, tmp_path,
     assert "encoder" not in json.loads((tmp_path / "m" / "kerasbert.json").read_text("utf-8"))
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize("name", ["bert", "mobilebert"])
 def test_contribution_drops_the_layer_without_effect(make, tiny, name):
     """Its output is its input, but for the norms that a BERT's layer ends with."""

@@ -92,6 +92,7 @@ def test_layers_whose_factors_would_not_be_smaller_stay_whole(make, capsys):
     assert half.encoder.ranks["layers.0.feed_forward.intermediate"] == 5
 
 
+@pytest.mark.long
 def test_factorized_models_are_pruned_further(make, tiny):
     data = tiny.rows(8)
     model = factorize(make.classifier(num_hidden_layers=3), 2, 2)
