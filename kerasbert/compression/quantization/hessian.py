@@ -79,11 +79,10 @@ def _part_batches(task: Task, data: Any, parts: int, rows: int, batch_size: int)
     x, y = (None if column is None else examples_of(column) for column in loss_data)
     features = task.features(x)[1]
     check_known_tokens(task, features, "find the Hessian of the loss")
-    if len(features) < parts:
-        raise KerasBertError(
-            f"expected at least an example for each of {parts} parts, received {len(features)}; give more"
-        )
-    index = [int(i) for i in spread(len(features), min(parts * rows, len(features)))]
+    count = int(features.example.max()) + 1  # a long example has several rows
+    if count < parts:
+        raise KerasBertError(f"expected at least an example for each of {parts} parts, received {count}; give more")
+    index = [int(i) for i in spread(count, min(parts * rows, count))]
     for part in range(parts):
         chosen = index[part::parts]
         examples, labels = (None if column is None else _rows(column, chosen) for column in (x, y))

@@ -208,3 +208,14 @@ def test_blocks_of_inputs_have_scales_of_their_own_in_training_and_file(tiny, tm
         quantize(model, replace(kb.compression.POLICIES["weight_only_wi8"], kernel_block=32))
     with pytest.raises(KerasBertError, match="expected kernel_block as one of 32, 64, 128, 256, received 16"):
         replace(policy, kernel_block=16)
+
+
+def test_long_sentences_that_have_several_rows_count_once(tiny):
+    tagger = kb.TokenTagger(tiny.encoder(num_hidden_layers=1), tiny.tokenizer(), labels=["O", "B-X"], sequence_length=8)
+    sentences = [(["we", "saw", "it"] * length, ["O", "O", "B-X"] * length) for length in (1, 5, 2, 6)]
+    data = [words for words, _ in sentences], [tags for _, tags in sentences]
+    kernels = {"head": [tagger.variables_by_path()["token_classifier.kernel"]]}
+    found = curvatures(tagger, kernels, data, parts=4, rows=4)["head"]
+    assert found.shape == (4,) and np.isfinite(found).all()
+    with pytest.raises(KerasBertError, match="each of 5 parts, received 4"):
+        curvatures(tagger, kernels, data, parts=5)
