@@ -281,9 +281,11 @@ class TextIndex:
             and the characters `start` and `end` of the text in its document.
 
         Raises:
-            KerasBertError: When the query is not one text, `top_k` is below 1, or the other model has no score for pairs.
+            KerasBertError: When the query is blank or not one text, `top_k` is below 1, or the other model has no score for pairs.
         """
         check_search(query, [], top_k)
+        if not query.strip():
+            raise KerasBertError("expected a query with words, received a blank one; type what to find")
         candidates = check_whole_number(candidates, f"{argument('candidates')}")
         state = self._searchable()
         if state.info is None or state.engine is None or not len(state.rows):

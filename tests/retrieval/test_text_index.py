@@ -146,6 +146,8 @@ def test_what_is_refused(search, index, tmp_path):
         kb.TextIndex(search).add(["  "])
     with pytest.raises(KerasBertError, match="received 'z'"):
         index.remove(["z"])
+    with pytest.raises(KerasBertError, match="a query with words"):
+        index.search(" ")
     with pytest.raises(KerasBertError, match="top_k"):
         index.search("a", 0)
     with pytest.raises(KerasBertError, match="ending in .kbindex"):
