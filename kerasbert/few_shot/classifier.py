@@ -14,6 +14,7 @@ import numpy as np
 from kerasbert.arguments import argument, check_choice, to_list
 from kerasbert.data.dataset import Dataset, examples_of, labels_of
 from kerasbert.data.duplicates import find_duplicates
+from kerasbert.data.fallback import KEEP, check_fallback, check_keep
 from kerasbert.data.labels import LabelSet
 from kerasbert.errors import KerasBertError
 from kerasbert.export.runtime.call_arguments import unit_vectors
@@ -23,7 +24,7 @@ from kerasbert.export.tflite.metadata import append
 from kerasbert.export.tflite.model_file import ModelFile
 from kerasbert.few_shot.choice import choose
 from kerasbert.processors.embedding import Embedding
-from kerasbert.processors.fallback import KEEP, check_fallback, check_keep, threshold_of
+from kerasbert.processors.fallback import threshold_of
 from kerasbert.processors.few_shot import METHODS, FewShot, Linear
 from kerasbert.processors.known_texts import check_known_tokens
 

@@ -12,6 +12,7 @@ import tf_keras as keras
 from kerasbert.arguments import argument, shown
 from kerasbert.checkpoints.cross_encoder import classifier_entries, read_classifier
 from kerasbert.checkpoints.hugging_face import max_sequence_length
+from kerasbert.data.fallback import check_fallback, check_keep
 from kerasbert.encoders.base import Encoder
 from kerasbert.errors import KerasBertError
 from kerasbert.heads.head import classifier_dropout
@@ -19,7 +20,7 @@ from kerasbert.layers.quantization.activation_quantizers import SOFTMAX_RANGE, a
 from kerasbert.layers.quantization.policy import integer_part
 from kerasbert.processors import Features
 from kerasbert.processors.classification import MultiLabel, Regression, SingleLabel, TextProcessor
-from kerasbert.processors.fallback import check_fallback, check_keep, threshold_of
+from kerasbert.processors.fallback import threshold_of
 from kerasbert.processors.labelled_outputs import LabelledOutputs
 from kerasbert.processors.texts import is_paired
 from kerasbert.tasks import string_datasets

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kerasbert.data.fallback import check_fallback
 from kerasbert.data.file_options import FileOptions
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.record import Options, flag, same_setting, setting
 from kerasbert.files.toml_text import read_toml, toml_value
-from kerasbert.processors.fallback import check_fallback
 from kerasbert.training.answer_options import AnswerConfig, answer_settings, check_answers_questions
 from kerasbert.training.exit_options import parse_exits
 
