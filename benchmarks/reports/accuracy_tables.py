@@ -169,7 +169,7 @@ def retrieval(result: dict) -> list[str]:
 
 def retrieval_engines(result: dict) -> list[str]:
     """Format what a search costs as the index grows."""
-    columns = ("rows", "engine", "ready in (s)", "search, median (quartiles) (ms)", "of the ten nearest (%)")
+    columns = ("rows", "engine", "ready in (s)", "search, quartiles (ms)", "of the ten nearest (%)")
     lines = []
     for rows, facts in result["grown"].items():
         for name, engine in facts["engines"].items():
