@@ -63,7 +63,7 @@ def index(
 ) -> Result:
     """Make an index of texts, which kerasbert search searches by meaning; or update one.
 
-    Long texts are divided into rows at the ends of sentences. The file holds the texts. Python, Android and the web read it.
+    Long texts are divided into rows at the ends of sentences. The file holds the texts. Python, Kotlin and JavaScript read it.
 
     Example: kerasbert index notes/ faq.csv -o notes.kbindex
     """
@@ -73,7 +73,7 @@ def index(
     from kerasbert.retrieval.documents import read_documents
 
     check_out_file(out, "--out", INDEX, ending=".kbindex")
-    documents = read_documents(texts, reading, "line" if lines else "file")
+    documents = read_documents(texts, reading, lines)
     settings = {"chunk": chunk, "overlap": overlap, "dimensions": dimensions, "vectors": vectors}
     with progress("loading the model"):
         from kerasbert.retrieval.text_index import TextIndex

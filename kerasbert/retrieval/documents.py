@@ -13,7 +13,6 @@ from kerasbert.data.records import is_tabular
 from kerasbert.errors import KerasBertError
 
 ENDINGS = (".txt", ".md", ".markdown", ".rst", ".text")  # of the files of a folder that are read
-UNITS = ("file", "line")
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Document:
 
 
 def read_documents(
-    paths: Iterable[str | os.PathLike], options: FileOptions | None = None, unit: str = "file"
+    paths: Iterable[str | os.PathLike], options: FileOptions | None = None, lines: bool = False
 ) -> list[Document]:
     """Read documents.
 
@@ -38,7 +37,7 @@ def read_documents(
         paths: Files of text, each of them a document; tables (`.csv`, `.tsv`, `.jsonl`), whose rows are documents; and folders, of which
             the files of text are read, also those in their folders. Hidden ones are left out.
         options: How tables are read; of files of text the encoding counts.
-        unit: `line` makes a document of each line of a file of text.
+        lines: Whether each line of a file of text is a document.
 
     Raises:
         KerasBertError: When a path is missing, has no text, or is named twice; when columns are named without a table.
@@ -46,14 +45,14 @@ def read_documents(
     options = options or FileOptions()
     documents: list[Document] = []
     seen: set[str] = set()
-    tables = unit == "line"
+    tables = lines
     for path in map(Path, paths):
         for file in _files(path):
             if (real := os.path.realpath(file)) in seen:
                 raise KerasBertError(f"expected each file once, received {str(file)!r} twice; name it once")
             seen.add(real)
             tables = tables or is_tabular(file, options.separator)
-            documents += _read(file, options, unit)
+            documents += _read(file, options, lines)
     if options.columns and not tables:
         raise KerasBertError(
             f"expected a table for {argument('text_column')}, received files of text alone; leave the column out"
@@ -83,8 +82,8 @@ def _refuse(error: OSError) -> None:
     )
 
 
-def _read(file: Path, options: FileOptions, unit: str) -> list[Document]:
-    if unit == "line" or is_tabular(file, options.separator):
+def _read(file: Path, options: FileOptions, lines: bool) -> list[Document]:
+    if lines or is_tabular(file, options.separator):
         table = read_plain_texts(file, options)
         return [Document(f"{file}:{line}", text) for line, text in zip(table.lines, table.x, strict=True)]
     return [Document(str(file), read_whole(file, options.encoding))]

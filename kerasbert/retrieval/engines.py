@@ -10,11 +10,8 @@ from kerasbert.retrieval.stored_vectors import StoredVectors, largest
 
 EXACT, BITS, FAISS_FLAT, FAISS_HNSW = "exact", "bits", "faiss-flat", "faiss-hnsw"
 _LEAST, _EACH = 100, 10  # candidates: at least, and for each row to find
-_LINKS, _CONSTRUCTION, _SEARCH = (
-    32,
-    80,
-    128,
-)  # of HNSW: links of a node, candidates when it is built, and when it is searched
+# Of HNSW: links of a node, candidates when it is built, and when it is searched.
+_LINKS, _CONSTRUCTION, _SEARCH = 32, 80, 128
 _ADDED = 1 << 16  # rows at a time
 
 

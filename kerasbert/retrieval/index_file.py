@@ -240,6 +240,9 @@ def _rows_of(content: bytes, info: IndexInfo) -> Rows:
     bounds = [0, *name_ends.tolist()]
     decoded = tuple(names[start:end].decode("utf-8") for start, end in zip(bounds, bounds[1:], strict=False))
     texts.decode("utf-8")
+    behind = np.frombuffer(texts, np.uint8)[ends[ends < len(texts)]]
+    if (behind & 0xC0 == 0x80).any():  # a text ends within a character
+        raise _DamagedError("which is damaged")
     if len(set(decoded)) < len(decoded):
         raise _DamagedError("which is damaged")
     return Rows(StoredVectors(stored, scales), of_document.astype(np.int32), starts, ends, texts, decoded, checksums)

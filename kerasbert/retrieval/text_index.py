@@ -1,8 +1,9 @@
 """`TextIndex`: texts that are searched by meaning, in memory and as one file."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +21,7 @@ from kerasbert.retrieval.index_file import ENDING, IndexInfo, read_index, write_
 from kerasbert.retrieval.projection import fit_projection, project
 from kerasbert.retrieval.rows import Rows, checksum
 from kerasbert.retrieval.stored_vectors import FORMS, INT8, StoredVectors
-from kerasbert.sharing import ThreadLock
+from kerasbert.sharing import PerProcess, ThreadLock
 from kerasbert.text.strings import as_strings
 
 _CHUNK = 126  # tokens, with two special ones 128, unless the model's rows are shorter
@@ -61,7 +62,8 @@ class _State:
     info: IndexInfo | None
     projection: np.ndarray | None
     rows: Rows
-    engine: Engine | None = None
+    # Made at the first search after a change, outside of the lock of `add`.
+    engine: PerProcess[Engine] = field(default_factory=lambda: PerProcess("an engine"))
 
 
 class TextIndex:
@@ -139,7 +141,7 @@ class TextIndex:
             KerasBertError: When the file is damaged, or its vectors are those of another model.
         """
         info, projection, rows = read_index(path)
-        opened = Encoder.open(info.opened_as if model is None else model, threads)
+        opened = _model_of(info, model, threads)
         if opened.vectors_name != info.model:
             advice = (
                 "name the model with which it was made" if model is not None else f"name it with {argument('model')}"
@@ -148,7 +150,7 @@ class TextIndex:
                 f"expected the model of the index {os.fspath(path)!r}, opened as {info.opened_as!r}, received {opened.name!r} with "
                 f"other weights or another prompt; {advice}, or build the index again"
             )
-        width = None if info.dimensions == info.model_dimensions else info.dimensions
+        width = None if projection is None else info.dimensions
         index = cls(
             opened.pipeline, chunk=info.chunk, overlap=info.overlap, dimensions=width, vectors=info.form, engine=engine, threads=threads
         )  # fmt: skip
@@ -222,7 +224,7 @@ class TextIndex:
             if not places:
                 if state.info is None:
                     raise KerasBertError("expected texts with words to search, received none; pass others")
-                self._state = replace(state, rows=kept, engine=None if replaced else state.engine)
+                self._state = _State(state.info, state.projection, kept) if replaced else state
                 return result
             info, projection, vectors = self._encoded([texts[p][start:end] for p, start, end in places], state, report)
             numbers = {place: number for number, place in enumerate(used)}
@@ -251,13 +253,14 @@ class TextIndex:
         """
         names = as_strings(to_list(names, "names of documents"), "names")
         with self._lock.held:
-            rows = self._state.rows
-            if (unknown := next((name for name in names if name not in rows.names), None)) is not None:
+            state = self._state
+            rows, known = state.rows, set(state.rows.names)
+            if (unknown := next((name for name in names if name not in known), None)) is not None:
                 raise KerasBertError(
                     f"expected a document of the index, received {unknown!r}; `documents` lists their names"
                 )
             kept = rows.without(set(names))
-            self._state = replace(self._state, rows=kept, engine=None)
+            self._state = _State(state.info, state.projection, kept)
         return len(rows) - len(kept)
 
     def search(
@@ -287,12 +290,13 @@ class TextIndex:
         if not query.strip():
             raise KerasBertError("expected a query with words, received a blank one; type what to find")
         candidates = check_whole_number(candidates, f"{argument('candidates')}")
-        state = self._searchable()
-        if state.info is None or state.engine is None or not len(state.rows):
+        state = self._state
+        if not len(state.rows):
             return []
         wanted = StoredVectors.of(project(self._encoder.queries([query]), state.projection))
         count = top_k if rerank is None else max(top_k, candidates)
-        among = state.engine.candidates(wanted, count)
+        engine = state.engine.get(lambda: ENGINES[self._engine](state.rows.vectors))
+        among = engine.candidates(wanted, count)
         found = [_match(state.rows, row, score) for row, score in state.rows.vectors.search(wanted, count, among)]
         if rerank is None:
             return found
@@ -344,7 +348,7 @@ class TextIndex:
                 f"expected a name for each of the {len(texts):,} texts, received {len(names):,}; pass one each"
             )
         if len(set(names)) < len(names):
-            twice = next(name for place, name in enumerate(names) if name in names[:place])
+            twice, _ = Counter(names).most_common(1)[0]
             raise KerasBertError(f"expected one text for a name, received two for {twice!r}; join them, or rename one")
         return names
 
@@ -379,15 +383,21 @@ class TextIndex:
         values = np.concatenate([each.values for each in parts])
         return info, projection, StoredVectors(values, np.concatenate([each.scales for each in parts]))
 
-    def _searchable(self) -> _State:
-        """Return the state with its engine, which is made at the first search after a change."""
-        state = self._state
-        if state.engine is None and len(state.rows):
-            with self._lock.held:
-                state = self._state
-                if state.engine is None:
-                    state = self._state = replace(state, engine=ENGINES[self._engine](state.rows.vectors))
-        return state
+
+def _model_of(info: IndexInfo, model: str | os.PathLike | Pipeline | None, threads: int) -> Encoder:
+    if model is not None:
+        return Encoder.open(model, threads)
+    advice = f"name the model with {argument('model')}"
+    if not info.opened_as:
+        raise KerasBertError(
+            f"expected the name of a model in the index, received none, as the demos write it; {advice}"
+        )
+    try:
+        return Encoder.open(info.opened_as, threads)
+    except KerasBertError as error:
+        raise KerasBertError(
+            f"expected the model {info.opened_as!r}, with which the index was made, received none that opens here ({error}); {advice}"
+        ) from error
 
 
 def _check_chunk(chunk: Any, room: int) -> int:

@@ -32,6 +32,11 @@ def test_a_model_is_trained_with_it_and_used(tiny, data, run):
     assert kb.load_task(data / "int8").fallback == "oos"
 
 
+def test_a_threshold_needs_dev_rows_or_a_number(data, run):
+    done = run("train", "--model", "small-en", "--train", data / "train.tsv", "--fallback", "oos", "--out", data / "r")
+    assert done.code == 2 and "expected --dev or --fallback-below with --fallback" in done.err
+
+
 def test_other_tasks_have_none(data, run):
     done = run(
         "train",

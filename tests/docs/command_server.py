@@ -3,7 +3,7 @@
     python tests/docs/command_server.py FOLDER
 
 `FOLDER/kerasbert` is then a program that is used like `kerasbert`. With `--script FILE ARGUMENTS...` it runs a Python script. A line on
-stdout says that it is ready. The server ends with its standard input.
+stdout follows when it is ready. The server ends with its standard input.
 """
 
 import contextlib

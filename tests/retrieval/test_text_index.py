@@ -133,6 +133,55 @@ def test_one_thread_searches_while_another_adds(index):
     assert not errors and len(index) == 10
 
 
+def test_a_search_does_not_wait_for_texts_that_are_being_added(index, search):
+    found = []
+    fresh = kb.TextIndex(search)
+    fresh.add(TEXTS, NAMES)
+
+    def report(done, rows):
+        thread = threading.Thread(target=lambda: found.append(fresh.search("an alarm clock", 1)[0]["document"]))
+        thread.start()
+        thread.join(30)
+
+    fresh.add(["one more"], ["f"], report=report)
+    assert found and set(found) == {"b"}
+
+
+def test_the_same_dimensions_are_taken_again(search, tmp_path):
+    index = kb.TextIndex(search, dimensions=384)
+    index.add([f"text {number}" for number in range(400)])
+    kb.TextIndex.read(index.save(tmp_path / "a.kbindex")).check_settings(dimensions=384)
+
+
+def test_a_model_that_is_not_there_is_named(content, tmp_path):
+    path = tmp_path / "n.kbindex"
+    for name, message in (("nowhere", "nowhere"), ("", "as the demos write it")):
+        parts = list(sections(content))
+        info = parts[0][1].replace(
+            (6).to_bytes(4, "little") + b"search", len(name).to_bytes(4, "little") + name.encode()
+        )
+        out = content[:8]
+        for tag, part in [(b"INFO", info), *parts[1:]]:
+            out += struct.pack("<4sIQ", tag, zlib.crc32(part), len(part)) + part + bytes(-len(part) % 8)
+        path.write_bytes(out)
+        with pytest.raises(KerasBertError, match=f"{message}.*name the model with"):
+            kb.TextIndex.read(path)
+        assert len(kb.TextIndex.read(path, "search")) == 5
+
+
+def test_a_text_that_ends_within_a_character_is_refused(search, tmp_path):
+    index = kb.TextIndex(search, chunk=0)
+    index.add(["caf\u00e9", "th\u00e9"])
+    path = index.save(tmp_path / "a.kbindex")
+    out = path.read_bytes()[:8]
+    for tag, part in sections(path.read_bytes()):
+        part = part.replace(struct.pack("<II", 5, 9), struct.pack("<II", 4, 9)) if tag == b"ROWS" else part
+        out += struct.pack("<4sIQ", tag, zlib.crc32(part), len(part)) + part + bytes(-len(part) % 8)
+    path.write_bytes(out)
+    with pytest.raises(KerasBertError, match="which is damaged"):
+        kb.TextIndex.read(path, search)
+
+
 def test_what_is_refused(search, index, tmp_path):
     with pytest.raises(KerasBertError, match="sentence encoder to search texts"):
         kb.TextIndex("intents")

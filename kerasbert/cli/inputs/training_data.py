@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kerasbert.arguments import check_choice
+from kerasbert.arguments import argument, check_choice
 from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
 from kerasbert.cli.inputs.data_files import (
     check_known_labels,
@@ -71,6 +71,11 @@ def read_data(training: TrainConfig) -> TrainingData:
     kind = processor_class(tasks[check_choice(training.task, "--task as one of", tasks)][1])
     read = _read_pairs if training.task == "next-sentence" else read_described
     whole, train, dev = read_train_and_dev(kind, training, read)
+    if training.fallback is not None and dev is None and training.fallback_below is None:
+        raise KerasBertError(
+            f"expected {argument('dev')} or {argument('fallback_below')} with {argument('fallback')}, received neither; rows of --dev set "
+            "the threshold"
+        )
     is_whole = train is whole
     whole = without_fallback(whole, training.fallback)
     train = whole if is_whole else without_fallback(train, training.fallback)
