@@ -210,19 +210,18 @@ def command_of(folder, parts):
     return [part.format(folder) for part in [*parts, "--head", "{}/my_heads.py:FileHead"]]
 
 
-@pytest.mark.long_cases
-@pytest.mark.parametrize("command", COMMANDS)
-def test_commands_take_the_file_of_a_head(files, command, capsys, monkeypatch):
+@pytest.mark.long
+def test_commands_take_the_file_of_a_head(files, capsys, monkeypatch):
     """In this order: each takes what one before it has written."""
     monkeypatch.setenv("COLUMNS", "80")
     for kind in ("intra", "inter"):  # TensorFlow sets the threads of a process once
         monkeypatch.setattr(f"tensorflow.config.threading.set_{kind}_op_parallelism_threads", lambda number: None)
-    code = main(command_of(files, [command, *COMMANDS[command]]))
-    output = capsys.readouterr()
-    assert code == 0 or command == "validate" and "cpu" in output.out, output.err
-    assert "--head" not in output.err
-    if command == "prune":
-        assert json.loads((files / "pruned" / "kerasbert.json").read_text())["settings"]["head"] == "file-head"
+    for command, parts in COMMANDS.items():
+        code = main(command_of(files, [command, *parts]))
+        output = capsys.readouterr()
+        assert code == 0 or command == "validate" and "cpu" in output.out, (command, output.err)
+        assert "--head" not in output.err
+    assert json.loads((files / "pruned" / "kerasbert.json").read_text())["settings"]["head"] == "file-head"
 
 
 def test_a_head_that_no_model_needs_is_named_in_a_note(files, capsys):
