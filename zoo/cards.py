@@ -10,6 +10,7 @@ from kerasbert.console.tables import Block, Table
 from kerasbert.files.json_text import read_json_object
 from kerasbert.zoo import tables
 from kerasbert.zoo.building.file_recipe import FileRecipe
+from kerasbert.zoo.building.recipe import FILE as RECIPE, Recipe
 from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel, checksums
 from kerasbert.zoo.results import Result, select
 
@@ -169,7 +170,10 @@ def _results(model: ZooModel, results: Sequence[Result]) -> "tuple[str | Table |
 def _training(model: ZooModel) -> "tuple[str | Code, ...]":
     if model.kind != ENCODER:
         return _file_training(model)
-    command = f"kerasbert zoo build {model.name} --texts text-en/ --texts books-en/ --teacher all-MiniLM-L6-v2 --out {model.name}"
+    teachers = "".join(
+        f" --teacher {name}" for name in Recipe.read(model.path / RECIPE).teachers or [_TEACHER.partition("/")[2]]
+    )
+    command = f"kerasbert zoo build {model.name} --texts text-en/ --texts books-en/{teachers} --out {model.name}"
     return model.training.strip(), _TRAINING_TEXTS, Code((command,)), _UNSEEN
 
 

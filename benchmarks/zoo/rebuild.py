@@ -42,8 +42,9 @@ def main() -> None:
 def _build(seed: int, work: Path) -> float:
     import kerasbert as kb
     from kerasbert.data import assistant
-    from kerasbert.zoo.building.build import build_encoder, held_out
+    from kerasbert.zoo.building.build import build_encoder
     from kerasbert.zoo.building.recipe import FILE, Recipe
+    from kerasbert.zoo.building.teacher import held_out
     from kerasbert.zoo.catalog import find
 
     texts = [text for split in assistant.SPLITS for text in assistant.load(split).texts]
@@ -54,7 +55,7 @@ def _build(seed: int, work: Path) -> float:
         recipe, seed=seed, vocabulary=VOCABULARY, precision="float32", sizes={**recipe.sizes, **SIZES},
         stages=[replace(stage, batch_size=BATCH_SIZE) for stage in recipe.stages],
     )  # fmt: skip
-    student = build_encoder(recipe, [source], find(TEACHER).path, work / "build")
+    student = build_encoder(recipe, [source], [find(TEACHER).path], work / "build")
     trained_on = (work / "build" / "texts.txt").read_text("utf-8").splitlines()
     unseen = trained_on[-held_out(len(trained_on)) :]
     pairs = np.triu_indices(len(unseen), 1)

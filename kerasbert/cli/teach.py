@@ -30,7 +30,11 @@ OutFile = Annotated[
 ]
 Dev = Annotated[Path | None, Option(metavar="FILE", help="Other labelled texts, on which the result is evaluated.")]
 Method = Annotated[
-    str, Option(metavar="NAME", help="centre, logistic, or auto, which compares them by cross-validation.")
+    str,
+    Option(
+        metavar="NAME",
+        help="centre, logistic, or auto, which compares them by cross-validation; trained also trains the encoder of a folder.",
+    ),
 ]
 Fallback = Annotated[
     str | None,
@@ -70,7 +74,7 @@ def teach(
 ) -> Result:
     """Teach a sentence encoder labels by a few examples each, without training: a .tflite file in seconds.
 
-    The encoder stays as it is. The file holds the labels beside it.
+    The encoder stays as it is, unless --method is trained. The file holds the labels beside it.
 
     Example: kerasbert teach examples.csv --model search -o mine.tflite
     """

@@ -24,7 +24,11 @@ Texts = Annotated[
     ),
 ]  # fmt: skip
 Teacher = Annotated[
-    str | None, Option(metavar="FOLDER", help="For an encoder: a sentence encoder with a WordPiece vocabulary.")
+    list[str] | None,
+    Option(
+        metavar="FOLDER",
+        help="For an encoder: a sentence encoder with a WordPiece vocabulary. Repeatable: the recipe's teachers, in its order.",
+    ),
 ]
 MaxTexts = Annotated[
     int | None,
@@ -142,12 +146,12 @@ def build(
 
     model, work = find(name), work or out.with_name(f"{out.name}.build")
     if model.kind == ENCODER:
-        return _build_encoder(model, texts or [], teacher, max_texts, out, work, overwrite)
+        return _build_encoder(model, texts or [], teacher or [], max_texts, out, work, overwrite)
     return _build_file(model, train, dev, out, work)
 
 
 def _build_encoder(
-    model: "ZooModel", texts: list[Path], teacher: str | None, max_texts: int | None, out: Path, work: Path, overwrite: bool
+    model: "ZooModel", texts: list[Path], teachers: list[str], max_texts: int | None, out: Path, work: Path, overwrite: bool
 ) -> Result:  # fmt: skip
     from kerasbert.cli.outputs.destinations import check_out_folder
     from kerasbert.cli.process.progress import progress
@@ -159,13 +163,14 @@ def _build_encoder(
     from kerasbert.zoo.building.texts import text_files
 
     files = text_files(texts)
-    if teacher is None:
+    if not teachers:
         raise KerasBertError("expected --teacher, a sentence encoder such as all-MiniLM-L6-v2, received none; add it")
     recipe = Recipe.read(model.path / FILE)
     recipe = recipe if max_texts is None else recipe.reduced(max_texts)
-    check_out_folder(out, teacher, overwrite=overwrite)
+    for teacher in teachers:
+        check_out_folder(out, teacher, overwrite=overwrite)
     with progress(TRAINING) as bar:
-        student = build_encoder(recipe, files, Path(teacher), work, bar)
+        student = build_encoder(recipe, files, [Path(teacher) for teacher in teachers], work, bar)
     facts = save_encoder(student, out, model.name, recipe.fine_tuning)
     text = f"saved {out}: {facts['parameters']:,} parameters; {work} can be deleted"
     return Result({"name": model.name, "out": out, "work": work, **facts}, text)

@@ -61,11 +61,7 @@ def held_out(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray,
         The predictions; None where no class has two examples.
     """
     folds = _FOLDS if len(classes) <= _MANY_ROWS else _FEWER_FOLDS
-    fold = np.full(len(classes), -1)
-    for number in range(count):
-        rows = np.flatnonzero(classes == number)
-        if len(rows) > 1:
-            fold[rows] = np.arange(len(rows)) % folds
+    fold = dealt(classes, count, folds)
     rows = np.flatnonzero(fold >= 0)
     if not len(rows):
         return None
@@ -83,13 +79,32 @@ def held_out(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray,
     return HeldOut(rows, probabilities, accuracy)
 
 
+def dealt(classes: np.ndarray, count: int, folds: int) -> np.ndarray:
+    """Deal the examples of each class to the folds in turn.
+
+    Args:
+        classes: The class of each row, from 0 to below `count`.
+        count: The number of classes.
+        folds: The number of folds.
+
+    Returns:
+        The fold of each row; -1 for a class of one row, which is in none.
+    """
+    fold = np.full(len(classes), -1)
+    for number in range(count):
+        rows = np.flatnonzero(classes == number)
+        if len(rows) > 1:
+            fold[rows] = np.arange(len(rows)) % folds
+    return fold
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """The layer that was chosen.
 
     Attributes:
         linear: The layer, its logits scaled.
-        method: One of `kerasbert.processors.few_shot.METHODS`.
+        method: One of `kerasbert.processors.few_shot.METHODS`, or `TRAINED`.
         accuracy: Of each method that was compared, by cross-validation; empty where no class has two examples.
         held_out: The scaled probabilities of examples that were not taught; None where no class has two.
         held_out_classes: The classes of these.
@@ -116,10 +131,24 @@ def choose(methods: tuple[str, ...], vectors: np.ndarray, classes: np.ndarray, c
         return Choice(layer(methods[0], vectors, classes, count), methods[0], {}, None, None)
     method = max(reversed(methods), key=tried.accuracy.__getitem__)
     found, truth = tried.probabilities[method], classes[tried.rows]
+    return scaled_choice(layer(method, vectors, classes, count), method, tried.accuracy, found, truth)
+
+
+def scaled_choice(
+    linear: Linear, method: str, accuracy: Mapping[str, float], found: np.ndarray, truth: np.ndarray
+) -> Choice:
+    """Return a layer whose probabilities are as right as they say.
+
+    Args:
+        linear: The layer.
+        method: How it was found.
+        accuracy: Of each method that was compared.
+        found: Probabilities of examples that were not taught, `(rows, classes)`.
+        truth: Their classes.
+    """
     factor = scale_of(found, truth)
-    linear = layer(method, vectors, classes, count)
     linear = Linear(linear.kernel * np.float32(factor), linear.bias * np.float32(factor))
-    return Choice(linear, method, dict(tried.accuracy), scaled(found, factor), truth)
+    return Choice(linear, method, dict(accuracy), scaled(found, factor), truth)
 
 
 def scale_of(probabilities: np.ndarray, classes: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""`FewShotClassifier`: labels taught by a few examples each, on a sentence encoder that is not trained."""
+"""`FewShotClassifier`: labels taught by a few examples each, on a sentence encoder."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -22,14 +22,18 @@ from kerasbert.export.runtime.opening import open
 from kerasbert.export.runtime.pipeline import Pipeline
 from kerasbert.export.tflite.metadata import append
 from kerasbert.export.tflite.model_file import ModelFile
-from kerasbert.few_shot.choice import choose
+from kerasbert.few_shot.choice import Choice, choose
 from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.fallback import threshold_of
-from kerasbert.processors.few_shot import METHODS, FewShot, Linear
+from kerasbert.processors.few_shot import METHODS, TRAINED, FewShot
 from kerasbert.processors.known_texts import check_known_tokens
+
+if TYPE_CHECKING:
+    from kerasbert.tasks.sentence_encoder import SentenceEncoder
 
 AUTO = "auto"
 _TASK = "FewShotClassifier"  # in metadata
+_LENGTHS = (32, 64)  # of a converted encoder, beside its longest
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Taught:
     Attributes:
         labels: The classes.
         examples: The number of examples of each class.
-        method: `centre` or `logistic`.
+        method: `centre`, `logistic` or `trained`.
         accuracy: Of each method that was compared, by cross-validation; empty where no class has two examples.
         fallback_below: The probability below which a text belongs to no class; None without `fallback`.
 
@@ -62,12 +66,13 @@ class FewShotClassifier:
 
     A text gets its vector from a sentence encoder, as a `.tflite` file. On the vectors of length 1, `centre` chooses the label whose
     examples have the nearest mean (Snell et al. 2017), and `logistic` is multinomial logistic regression. The file that `save` writes has
-    the encoder's graph as it was, and the layer beside it.
+    the encoder's graph as it was, and the layer beside it. `trained` also trains the encoder, which takes longer: the layer starts at the
+    centres.
 
     Args:
         model: A sentence encoder: a `.tflite` file, a model of the zoo, or a folder, which is converted (`dynamic_wi8_afp32`). A taught
             file is taught anew.
-        method: `centre`, `logistic`, or `auto`, which compares them by cross-validation.
+        method: `centre`, `logistic`, or `auto`, which compares them by cross-validation; or `trained`, for a folder.
         fallback: The label of texts that belong to none of the classes, such as `"oos"`. Rows of this label are examples of such texts.
         fallback_below: The probability below which a text gets it. By default it is chosen by cross-validation: with rows of that label
             for the most right decisions, otherwise so that `keep` of the right predictions stay.
@@ -75,7 +80,8 @@ class FewShotClassifier:
         threads: CPU threads of the runtime.
 
     Raises:
-        KerasBertError: When the model is no sentence encoder, or an argument is out of range.
+        KerasBertError: When the model is no sentence encoder, or cannot be trained though the method is `trained`, or an argument is out of
+            range.
 
     Example:
         ```python
@@ -96,10 +102,14 @@ class FewShotClassifier:
         keep: float = KEEP,
         threads: int = 1,
     ) -> None:
-        self.method = check_choice(method, "a method of", (AUTO, *METHODS))
+        self.method = check_choice(method, "a method of", (AUTO, *METHODS, TRAINED))
         check_fallback(fallback, fallback_below)
         self.fallback, self.fallback_below, self.keep = fallback, fallback_below, check_keep(keep)
-        self._encoder = self._open(model, threads)
+        self._folder = tempfile.mkdtemp(prefix="kerasbert-")  # of converted encoders
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._task: SentenceEncoder | None = None
+        self._threads = threads
+        self._encoder = self._open(model)
         self._fitted: tuple[Taught, Pipeline] | None = None
 
     @property
@@ -135,14 +145,21 @@ class FewShotClassifier:
         encoder, where = self._encoder, str(x.path) if isinstance(x, Dataset) else "the texts"
         features = encoder.processor.features(texts, encoder.tokenizer, encoder.length)
         check_known_tokens(features, encoder.tokenizer, where)
-        vectors = unit_vectors(encoder(texts), None)
-        outside = np.array([label == self.fallback for label in labels])
-        inside = vectors[~outside]
+        inside = [text for text, label in zip(texts, labels, strict=True) if label != self.fallback]
+        outside = [text for text, label in zip(texts, labels, strict=True) if label == self.fallback]
         classes = np.array([names.index(label) for label in labels if label != self.fallback])
-        taught, linear = self._chosen(inside, classes, vectors[outside] if outside.any() else None, names)
+        self._check_fallback(classes)
+        if self._task is not None:
+            chosen, encoder = self._trained(self._task, inside, classes, len(names))
+        else:
+            methods = METHODS if self.method == AUTO else (self.method,)
+            chosen = choose(methods, unit_vectors(encoder(inside), None), classes, len(names))
+        below = self._fallback_below(chosen, unit_vectors(encoder(outside), None) if outside else None)
+        examples = tuple(np.bincount(classes, minlength=len(names)).tolist())
+        taught = Taught(names, examples, chosen.method, dict(chosen.accuracy), below)
         processor = FewShot(
-            labels=names, width=vectors.shape[1], layer=linear.to_text(), method=taught.method, prompt=encoder.processor.prefix,
-            fallback=self.fallback, fallback_below=taught.fallback_below,
+            labels=names, width=chosen.linear.kernel.shape[1], layer=chosen.linear.to_text(), method=taught.method,
+            prompt=encoder.processor.prefix, fallback=self.fallback, fallback_below=below,
         )  # fmt: skip
         metadata = replace(encoder.metadata, task=_TASK, processor=processor, weights="")
         self._fitted = taught, replace(encoder, processor=processor, metadata=metadata)
@@ -202,15 +219,12 @@ class FewShotClassifier:
         content = append(Path(model.name).read_bytes(), model.metadata)
         return ModelFile(content, model.metadata).save(path)
 
-    def _open(self, model: str | os.PathLike, threads: int) -> Pipeline:
-        opened = open(model, threads=threads)
+    def _open(self, model: str | os.PathLike) -> Pipeline:
+        opened = open(model, threads=self._threads)
         if opened.task is not None and isinstance(opened.processor, Embedding):
-            from kerasbert.export.conversion import convert
-
-            folder = tempfile.mkdtemp(prefix="kerasbert-")
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            converted = convert(opened.task, "dynamic_wi8_afp32").save(Path(folder) / "encoder.tflite")
-            opened = open(converted, threads=threads)
+            if self.method == TRAINED:
+                self._task = opened.task
+            opened = self._converted(opened.task, "encoder.tflite")
         if isinstance(opened.processor, FewShot):
             taught = opened.processor
             prompts = {"prompt": taught.prompt} if taught.prompt else None
@@ -223,7 +237,29 @@ class FewShotClassifier:
                 f"expected a sentence encoder to teach, such as search, received {opened.name} for the task type "
                 f"{opened.processor.name!r}; name another model"
             )
+        if self.method == TRAINED and self._task is None:
+            raise KerasBertError(
+                f"expected the folder of a sentence encoder to train, such as mini-en, received the file {opened.name}; name a folder, or "
+                f"another {argument('method')}"
+            )
         return opened
+
+    def _converted(self, task: "SentenceEncoder", name: str) -> Pipeline:
+        from kerasbert.export.conversion import convert
+
+        lengths = [*(length for length in _LENGTHS if length < task.sequence_length), task.sequence_length]
+        file = convert(task, "dynamic_wi8_afp32", length=lengths)
+        return open(file.save(Path(self._folder) / name), threads=self._threads)
+
+    def _trained(
+        self, source: "SentenceEncoder", texts: list[str], classes: np.ndarray, count: int
+    ) -> tuple[Choice, Pipeline]:
+        """Train a copy of the encoder, so that another `fit` begins where this one did; without dropout it ends where this one does."""
+        from kerasbert.few_shot.training import train
+
+        task = source.with_dropout(0.0)
+        chosen = train(task, texts, classes, count)
+        return chosen, self._converted(task, f"trained-{task.fingerprint()}.tflite")
 
     def _checked(self, x: Any, y: Any) -> tuple[list[str], list[str]]:
         table = x if isinstance(x, Dataset) else None
@@ -250,21 +286,21 @@ class FewShotClassifier:
             )
         return texts, labels
 
-    def _chosen(
-        self, vectors: np.ndarray, classes: np.ndarray, outside: np.ndarray | None, names: tuple[str, ...]
-    ) -> tuple[Taught, Linear]:
-        chosen = choose(METHODS if self.method == AUTO else (self.method,), vectors, classes, len(names))
-        below = self.fallback_below
-        if self.fallback is not None and below is None:
-            if chosen.held_out is None or chosen.held_out_classes is None:
-                raise KerasBertError(
-                    "expected two examples of a class or more to choose the probability of the fallback, received one of each; add some, "
-                    f"or name {argument('fallback_below')}"
-                )
-            others = None if outside is None else chosen.linear.probabilities(outside)
-            below = threshold_of(chosen.held_out, chosen.held_out_classes, others, self.keep)
-        examples = tuple(np.bincount(classes, minlength=len(names)).tolist())
-        return Taught(names, examples, chosen.method, dict(chosen.accuracy), below), chosen.linear
+    def _check_fallback(self, classes: np.ndarray) -> None:
+        if self.fallback is None or self.fallback_below is not None or np.bincount(classes).max() > 1:
+            return
+        raise KerasBertError(
+            "expected two examples of a class or more to choose the probability of the fallback, received one of each; add some, "
+            f"or name {argument('fallback_below')}"
+        )
+
+    def _fallback_below(self, chosen: Choice, outside: np.ndarray | None) -> float | None:
+        """The probability below which a text gets the fallback. `outside`: vectors of rows with its label."""
+        held_out, truth = chosen.held_out, chosen.held_out_classes
+        if self.fallback is None or self.fallback_below is not None or held_out is None or truth is None:
+            return self.fallback_below  # a class with two examples is checked before
+        others = None if outside is None else chosen.linear.probabilities(outside)
+        return threshold_of(held_out, truth, others, self.keep)
 
     def _result(self) -> tuple[Taught, Pipeline]:
         if self._fitted is None:

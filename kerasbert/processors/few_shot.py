@@ -17,7 +17,8 @@ from kerasbert.processors.features import Features
 from kerasbert.processors.texts import check_form, text_examples
 from kerasbert.text import Tokenizer
 
-METHODS = ("centre", "logistic")
+METHODS = ("centre", "logistic")  # on vectors of an encoder as it is
+TRAINED = "trained"  # the layer and the encoder were trained together
 _SMALLEST_NORM = 1e-12
 
 
@@ -86,13 +87,13 @@ class FewShot(SingleLabel):
     Attributes:
         width: Numbers in a vector.
         layer: The layer, see `Linear.to_text`.
-        method: How it was found, one of `METHODS`.
+        method: How it was found, one of `METHODS` or `TRAINED`.
         prompt: What stands before each text.
     """
 
     width: int = setting(1, at_least=1, at_most=LARGEST)
     layer: str = ""
-    method: str = setting(METHODS[0], choices=METHODS)
+    method: str = setting(METHODS[0], choices=(*METHODS, TRAINED))
     prompt: str = ""
 
     name = "few_shot"

@@ -43,6 +43,10 @@ def test_a_file_is_taught(examples, run, tmp_path):
         (["-o", "mine.tflite", "--label-column", "no"], "no"),
         (["-o", "mine.tflite", "--fallback-below", "0.5"], "with --fallback"),
         (["-o", "mine.tflite", "--method", "svm"], "expected"),
+        (
+            ["-o", "mine.tflite", "--method", "trained"],
+            "expected the folder of a sentence encoder to train, such as mini-en",
+        ),
     ],
 )
 def test_what_cannot_be_taught_is_refused_in_one_line(examples, run, tmp_path, monkeypatch, options, message):

@@ -8,13 +8,16 @@ import pytest
 import tf_keras as keras
 
 import kerasbert as kb
+from kerasbert.console.progress import Progress
 from kerasbert.encoders import BertConfig, BertEncoder
 from kerasbert.errors import KerasBertError
 from kerasbert.text import WordPiece
-from kerasbert.zoo.building import build, vectors
+from kerasbert.zoo.building import build, teacher as teacher_module, vectors
 from kerasbert.zoo.building.build import build_encoder
+from kerasbert.zoo.building.pairs import single_rows
 from kerasbert.zoo.building.recipe import Recipe, Stage
 from kerasbert.zoo.building.saving import save_encoder
+from kerasbert.zoo.building.students import VectorLoss
 from kerasbert.zoo.building.texts import TextCounts, sample_texts, split_sentences, text_files
 from kerasbert.zoo.catalog import ENCODER, models
 
@@ -52,7 +55,8 @@ def teacher(tmp_path):
 
 @pytest.fixture(autouse=True)
 def few_held_out(monkeypatch):
-    monkeypatch.setattr(build, "DEV_TEXTS", 16)
+    for module in (build, teacher_module):
+        monkeypatch.setattr(module, "DEV_TEXTS", 16)
 
 
 def recipe(**changes) -> Recipe:
@@ -143,13 +147,23 @@ def test_reduced_recipe_has_fewer_texts_in_every_stage():
 def test_vectors_are_computed_once(teacher, tmp_path, monkeypatch):
     monkeypatch.setattr(vectors, "SHARD", 2)
     encoder, calls = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=32), []
-    original = encoder.predict
-    monkeypatch.setattr(encoder, "predict", lambda texts, **options: calls.append(texts) or original(texts, **options))
-    first = vectors.teacher_vectors(encoder, ["a", "lamp", "book"], tmp_path / "v")
-    again = vectors.teacher_vectors(encoder, ["a", "lamp", "cat"], tmp_path / "v")
+    file = vectors.as_file(encoder, tmp_path)
+
+    class Counted:
+        name = file.name
+
+        def __call__(self, texts):
+            calls.append(texts)
+            return file(texts)
+
+    first = vectors.teacher_vectors(Counted(), ["a", "lamp", "book"], tmp_path / "v")
+    again = vectors.teacher_vectors(Counted(), ["a", "lamp", "cat"], tmp_path / "v")
     assert calls == [["a", "lamp"], ["book"], ["cat"]]
     np.testing.assert_array_equal(first[:2], again[:2])
-    np.testing.assert_allclose(first, original(["a", "lamp", "book"]), atol=1e-3)
+    cosines = (first * encoder.predict(["a", "lamp", "book"])).sum(axis=1)
+    assert cosines.min() > 0.995, "8-bit weights change the vectors little"
+    prompted = vectors.teacher_vectors(Counted(), ["lamp"], tmp_path / "v", "old ")
+    assert calls[-1] == ["old lamp"] and np.abs(prompted - first[1]).max() > 1e-3
 
 
 def test_principal_directions_preserve_vectors_in_a_plane():
@@ -165,7 +179,7 @@ def test_build_learns_and_is_saved_in_shards(texts, teacher, tmp_path, monkeypat
     from kerasbert.zoo.building import saving
 
     monkeypatch.setattr(saving, "SHARD_BYTES", 2000)
-    student = build_encoder(recipe(), text_files([texts]), teacher, tmp_path / "work")
+    student = build_encoder(recipe(), text_files([texts]), [teacher], tmp_path / "work")
     facts = save_encoder(student, tmp_path / "out")
     assert facts["shards"] > 1
     loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "out")
@@ -191,13 +205,81 @@ def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path, told
                 raise KeyboardInterrupt
 
     files = text_files([texts])
-    whole = build_encoder(recipe(), files, teacher, tmp_path / "whole")
+    whole = build_encoder(recipe(), files, [teacher], tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        build_encoder(recipe(), files, teacher, tmp_path / "work", Kill())
-    resumed = build_encoder(recipe(), files, teacher, tmp_path / "work", told)
+        build_encoder(recipe(), files, [teacher], tmp_path / "work", Kill())
+    resumed = build_encoder(recipe(), files, [teacher], tmp_path / "work", told)
     assert not any("epoch 1 of 1" in note for note in told.notes), "the finished stage is not repeated"
     for path, variable in whole.variables_by_path().items():
         np.testing.assert_allclose(variable, resumed.variables_by_path()[path], atol=1e-6, err_msg=path)
+
+
+@pytest.mark.long
+def test_a_second_teachers_vectors_are_learned(texts, teacher, tmp_path):
+    """Its neighbours become the student's, though it starts as the first teacher."""
+    keras.utils.set_random_seed(8)
+    second = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=160)
+    words = second.variables_by_path()["encoder.embeddings.word.table"]
+    words.assign(keras.initializers.RandomNormal(0, float(np.std(words)))(words.shape))
+    second.save_pretrained(tmp_path / "second")
+    stage = Stage(
+        epochs=8, learning_rate=1e-2, batch_size=16, cosines=5.0, neighbours=1.0, distance=0.0, teacher="second",
+        query_prompt="the ", passage_prompt="a ",
+    )  # fmt: skip
+    changes = {"stages": [*recipe().stages[:1], stage], "teachers": ["first", "second"]}
+    folders = [teacher, tmp_path / "second"]
+    student = build_encoder(recipe(**changes), text_files([texts]), folders, tmp_path / "work")
+    others = paragraphs(60, 6)
+    first, other = (kb.SentenceEncoder.from_pretrained(folder).predict(others) for folder in folders)
+    own = student.predict(others)
+    pairs = np.triu_indices(len(others), 1)
+    likeness = [np.corrcoef((own @ own.T)[pairs], (each @ each.T)[pairs])[0, 1] for each in (first, other)]
+    assert likeness[1] > likeness[0] + 0.1 and likeness[1] > 0.5, likeness
+    with pytest.raises(KerasBertError, match=r"teachers in this order: first, second; received .*teacher"):
+        build_encoder(recipe(**changes), text_files([texts]), folders[:1], tmp_path / "work")
+
+
+def test_questions_have_the_vectors_of_queries_and_other_texts_both(texts, teacher, tmp_path):
+    stage = Stage(epochs=1, learning_rate=1e-3, query_prompt="the ", passage_prompt="a ")
+    rows = ["cat sees dog?", "cat sees dog."]
+    made = teacher_module.Teacher(teacher, recipe(), rows * 60, 0, tmp_path / "work", Progress())
+    found, means = made._vectors(rows, stage, centre=False)
+    encoder = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=128)
+    query, both = encoder.predict(["the " + rows[0]]), encoder.predict(["the " + rows[1], "a " + rows[1]])
+    mean = both.sum(axis=0) / np.linalg.norm(both.sum(axis=0))
+    np.testing.assert_allclose((found * np.stack([query[0], mean])).sum(axis=1), 1, atol=2e-3)  # 8-bit weights
+    assert len(means) == 2
+
+
+def test_centred_vectors_and_their_rotation():
+    draw = np.random.default_rng(0)
+    close = draw.normal(size=(40, 6)) * 0.1 + 3
+    apart = vectors.centred(close, close.mean(axis=0))
+    np.testing.assert_allclose(np.linalg.norm(apart, axis=1), 1, atol=1e-6)
+    assert abs((apart @ apart.T)[np.triu_indices(40, 1)].mean()) < 0.1
+    turned = apart @ np.linalg.qr(draw.normal(size=(6, 6)))[0]
+    np.testing.assert_allclose(apart @ vectors.rotation(apart, turned), turned, atol=1e-5)
+
+
+def test_neighbours_have_no_loss_where_the_order_and_the_distances_are_the_teachers():
+    draw = np.random.default_rng(0)
+    teacher = draw.normal(size=(6, 4)).astype(np.float32)
+    teacher /= np.linalg.norm(teacher, axis=1, keepdims=True)
+    truth = single_rows(teacher)
+    loss = VectorLoss(0.0, 0.0, distance=0.0, neighbours=1.0)
+    turned = (teacher @ np.linalg.qr(draw.normal(size=(4, 4)))[0]).astype(np.float32)
+    same, other = (np.stack([each, each], axis=1) for each in (turned, draw.permutation(teacher)))
+    assert float(loss(truth, same)) < 1e-5 < 0.1 < float(loss(truth, other))
+    truth[0, -1] = 0.3  # a pair's vector is nobody's neighbour
+    changed = same.copy()
+    changed[0, 0] = -changed[0, 0]
+    each = loss.call(truth, same).numpy()[1:], loss.call(truth, changed).numpy()[1:]
+    np.testing.assert_allclose(*each, atol=1e-5)
+
+
+def test_a_stage_with_an_unknown_teacher_is_an_error():
+    with pytest.raises(KerasBertError, match="one of the recipe's first, received 'second'; add it"):
+        recipe(teachers=["first"]).teacher_of(Stage(epochs=1, learning_rate=1e-3, teacher="second"))
 
 
 @pytest.mark.long
@@ -216,7 +298,7 @@ def test_killed_build_goes_on_to_the_same_weights(texts, teacher, tmp_path, told
 def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type, sizes):
     stages = [Stage(epochs=1, learning_rate=1e-3, batch_size=16, objectives="hidden=1", layer_map=[[1, 2]])]
     changes = {"layers": [], "model_type": model_type, "sizes": sizes, "stages": stages}
-    student = build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
+    student = build_encoder(recipe(**changes), text_files([texts]), [teacher], tmp_path / "work")
     save_encoder(student, tmp_path / "out")
     loaded = kb.SentenceEncoder.from_pretrained(tmp_path / "out")
     assert loaded.config.model_type == model_type
@@ -233,7 +315,7 @@ def test_students_of_other_sizes_are_built(texts, teacher, tmp_path, model_type,
 )
 def test_teacher_that_lacks_vocabulary_or_layers_is_an_error(texts, teacher, tmp_path, changes, message):
     with pytest.raises(KerasBertError, match=message):
-        build_encoder(recipe(**changes), text_files([texts]), teacher, tmp_path / "work")
+        build_encoder(recipe(**changes), text_files([texts]), [teacher], tmp_path / "work")
 
 
 def test_teacher_with_another_kind_of_vocabulary_is_an_error(texts, tmp_path):
@@ -251,16 +333,16 @@ def test_teacher_with_another_kind_of_vocabulary_is_an_error(texts, tmp_path):
     config = AlbertConfig(vocab_size=tokenizer.vocabulary_size, max_position_embeddings=130, **sizes)
     kb.SentenceEncoder(AlbertEncoder(config), tokenizer, sequence_length=128).save_pretrained(tmp_path / "albert")
     with pytest.raises(KerasBertError, match="WordPiece tokens, received 40 of SentencePiece; take another teacher"):
-        build_encoder(recipe(), text_files([texts]), tmp_path / "albert", tmp_path / "work")
+        build_encoder(recipe(), text_files([texts]), [tmp_path / "albert"], tmp_path / "work")
 
 
 def test_too_few_texts_are_an_error(teacher, tmp_path):
     path = tmp_path / "short.txt"
     path.write_text("\n".join(dict.fromkeys(paragraphs(60, 1))), "utf-8")
     with pytest.raises(KerasBertError, match="at least 100 sentences, received [0-9]+; give more texts"):
-        build_encoder(recipe(), [path], teacher, tmp_path / "work")
+        build_encoder(recipe(), [path], [teacher], tmp_path / "work")
 
 
 @pytest.mark.parametrize(("count", "expected"), [(100, 10), (150, 15), (160, 16), (100_000, 16)])
 def test_few_texts_hold_out_a_share(count, expected):
-    assert build.held_out(count) == expected
+    assert teacher_module.held_out(count) == expected

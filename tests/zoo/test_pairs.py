@@ -99,7 +99,9 @@ def test_loss_of_singles_and_pairs_matches_the_formula():
     labels[1, -1] = 0.3
     draw = np.random.default_rng(2)
     mean, pooled = unit(3, 4, 3), draw.normal(size=(3, width)).astype(np.float32)
-    found = VectorLoss(0.5, 2.0, 7.0).call(tf.constant(labels), tf.constant(np.stack([mean, pooled], axis=1))).numpy()
+    found = (
+        VectorLoss(0.5, 2.0, pairs=7.0).call(tf.constant(labels), tf.constant(np.stack([mean, pooled], axis=1))).numpy()
+    )
     scale, singles = POOLED_SCALE * width**0.5, [0, 2]
     for row in singles:
         differences = [(mean[row] @ mean[each] - vectors[row] @ vectors[each]) ** 2 for each in singles]

@@ -27,7 +27,8 @@ Example = str | tuple[str, str]
 class JointEmbedding(Embedding):
     """One vector for each row: a text, or both texts of a pair with a separator, as a classifier reads them.
 
-    Labels are target vectors and a cosine, `(rows, width + 1)`; see `make_rows`.
+    Labels are target vectors and a cosine, `(rows, width + 1)`; see `make_rows`. The main metric is the correlation of all cosines between
+    two rows: a student may learn them in directions of its own.
     """
 
     def examples(self, x: Any) -> list:
@@ -58,8 +59,13 @@ class JointEmbedding(Embedding):
     def metrics(
         self, y: Any, examples: Sequence, features: Features, raw_results: Sequence[RawResult]
     ) -> dict[str, float]:
-        truth = self.encode_labels(y, examples, features)[:, :-1]
-        return {"cosine": float(metrics.cosine(truth, concatenate(raw_results, "embedding")).mean())}
+        truth, found = self.encode_labels(y, examples, features)[:, :-1], concatenate(raw_results, "embedding")
+        pairs = np.triu_indices(len(truth), 1)
+        cosines = [(each @ each.T)[pairs] for each in (truth, found)]
+        return {
+            "correlation": metrics.pearson(*cosines),
+            "cosine": float(metrics.cosine(truth, found).mean()),
+        }
 
 
 def single_rows(vectors: np.ndarray) -> np.ndarray:

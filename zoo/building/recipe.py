@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from kerasbert.errors import KerasBertError
 from kerasbert.files.record import Record, setting
 from kerasbert.files.toml_text import read_toml
 from kerasbert.files.training_recommendation import Recommendation
@@ -23,9 +24,15 @@ class Stage(Record):
         warmup: Fraction of the steps for the warm-up.
         pooled: Weight of the pooled vector's distance; see `VectorLoss`.
         cosines: Weight of the differences of a batch's cosines; see `VectorLoss`.
+        distance: Weight of the mean vector's distance; see `VectorLoss`.
+        neighbours: Weight of the divergence of the softmax over a batch's cosines; see `VectorLoss`.
         objectives: Distillation objectives beside the vectors, such as `hidden=1,relations=1`. The teacher then runs in every step.
         layer_map: `[student layer, teacher layer]` of each compared pair; empty for the objectives' own map.
         pairs: Share of the texts that get a second text in their row; see `kerasbert.zoo.building.pairs`.
+        teacher: The teacher, one of the recipe's `teachers`; "" is the first.
+        query_prompt: What the teacher reads before a question, such as `query: `. Its token states are those of the text alone.
+        passage_prompt: What it reads before a passage, such as `passage: `. A text that is no question has the direction between the
+            vectors with either prompt, for it may be compared with its like as well as be searched.
     """
 
     epochs: int = setting(at_least=0)
@@ -35,21 +42,27 @@ class Stage(Record):
     warmup: float = setting(0.05, at_least=0, at_most=1)
     pooled: float = setting(0.5, at_least=0)
     cosines: float = setting(0.0, at_least=0)
+    distance: float = setting(1.0, at_least=0)
+    neighbours: float = setting(0.0, at_least=0)
     objectives: str = ""
     layer_map: list[list[int]] = setting(list)
     pairs: float = setting(0.0, at_least=0, at_most=1)
+    teacher: str = ""
+    query_prompt: str = ""
+    passage_prompt: str = ""
 
 
 @dataclass(frozen=True)
 class Recipe(Record):
-    """What determines a zoo encoder, beside its texts and its teacher.
+    """What determines a zoo encoder, beside its texts and its teachers.
 
     Attributes:
         vocabulary: Number of tokens, the most frequent ones of the training texts.
         sentences: Number of sentences among the training texts.
         passages: Number of passages among them.
         stages: The stages of the training.
-        layers: The teacher's layers that the student begins with; empty for a student of other sizes.
+        teachers: The names of the teachers, for people. The student's vocabulary and first weights are from the first.
+        layers: The first teacher's layers that the student begins with; empty for a student of other sizes.
         model_type: The architecture of a student of other sizes.
         sizes: Values of its config.
         seed: Seed of the sample, of new weights and of the order of the texts.
@@ -61,12 +74,28 @@ class Recipe(Record):
     sentences: int = setting(at_least=0)
     passages: int = setting(at_least=0)
     stages: list[Stage] = setting(list)
+    teachers: list[str] = setting(list)
     layers: list[int] = setting(list, at_least=0)
     model_type: str = "bert"
     sizes: dict[str, Any] = setting(dict)
     seed: int = setting(27, at_least=0)
     precision: str = setting("float32", choices=("float32", "mixed_bfloat16"))
     fine_tuning: Recommendation | None = None
+
+    def teacher_of(self, stage: Stage) -> int:
+        """Return the number of a stage's teacher, from 0.
+
+        Raises:
+            KerasBertError: When the recipe has no teacher of this name.
+        """
+        if not stage.teacher:
+            return 0
+        if stage.teacher not in self.teachers:
+            raise KerasBertError(
+                f"expected a stage's teacher as one of the recipe's {', '.join(self.teachers) or 'teachers (none)'}, received "
+                f"{stage.teacher!r}; add it to `teachers`"
+            )
+        return self.teachers.index(stage.teacher)
 
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 
@@ -16,6 +15,7 @@ from kerasbert.zoo.building.pairs import SINGLE, JointEmbedding
 from kerasbert.zoo.building.vectors import principal_directions
 
 POOLED_SCALE = 0.4  # root mean square of the pooler's targets, inside the linear range of tanh
+TEMPERATURE = 0.05  # of the softmax over cosines
 PAIRS_WEIGHT, EACH_NUMBER = 7.0, 0.05  # of the loss of a pair
 _WORD_TABLE, _POSITION_TABLE = "encoder.embeddings.word.table", "encoder.embeddings.position.table"
 
@@ -49,19 +49,30 @@ class VectorLoss(keras.losses.Loss):
     """The distance of a student's vectors from the teacher's; and for rows of two texts, of their cosine from the teacher's.
 
     For a single text it is the sum of 1 - cosine of the mean vector, the squared distance of the pooled vector from the target scaled to
-    `POOLED_SCALE`, and the mean squared difference of its cosines with the batch's other single texts. For a pair, the mean of the pooled
-    vector's numbers learns to be the cosine of both texts.
+    `POOLED_SCALE`, the mean squared difference of its cosines with the batch's other single texts, and the KL divergence of the softmax
+    over these cosines, divided by `TEMPERATURE`. For a pair, the mean of the pooled vector's numbers learns to be the cosine of both texts.
 
     Args:
         pooled: Weight of the pooled vector's distance.
         cosines: Weight of the cosines' differences.
+        distance: Weight of the mean vector's distance.
+        neighbours: Weight of the KL divergence.
         pairs: Weight of the pairs.
         name: The name of the loss.
     """
 
-    def __init__(self, pooled: float, cosines: float, pairs: float = PAIRS_WEIGHT, name: str = "vector_loss"):
+    def __init__(
+        self,
+        pooled: float,
+        cosines: float,
+        distance: float = 1.0,
+        neighbours: float = 0.0,
+        pairs: float = PAIRS_WEIGHT,
+        name: str = "vector_loss",
+    ):
         super().__init__(reduction=keras.losses.Reduction.SUM_OVER_BATCH_SIZE, name=name)
-        self.pooled, self.cosines, self.pairs = pooled, cosines, pairs
+        self.pooled, self.cosines, self.distance = pooled, cosines, distance
+        self.neighbours, self.pairs = neighbours, pairs
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
         vectors, truth = y_true[:, :-1], y_true[:, -1]
@@ -73,7 +84,9 @@ class VectorLoss(keras.losses.Loss):
         student, teacher = (tf.matmul(each, each, transpose_b=True) for each in (mean, vectors))
         squares = tf.math.squared_difference(student, teacher) * single
         difference = tf.math.divide_no_nan(tf.reduce_sum(squares, axis=-1), tf.reduce_sum(single))
-        vector_loss = distance + self.pooled * error + self.cosines * difference
+        vector_loss = self.distance * distance + self.pooled * error + self.cosines * difference
+        if self.neighbours:
+            vector_loss += self.neighbours * _neighbour_loss(student, teacher, single)
         return single * vector_loss + (1.0 - single) * self.pairs * _pair_loss(pooled, truth)
 
 
@@ -81,6 +94,13 @@ def _pair_loss(pooled: tf.Tensor, cosine: tf.Tensor) -> tf.Tensor:
     """The squared distance of the numbers' mean from the cosine, and a little of each number's, so that all of them take part."""
     each = tf.reduce_mean(tf.math.squared_difference(pooled, cosine[:, None]), axis=-1)
     return tf.math.squared_difference(tf.reduce_mean(pooled, axis=-1), cosine) + EACH_NUMBER * each
+
+
+def _neighbour_loss(student: tf.Tensor, teacher: tf.Tensor, single: tf.Tensor) -> tf.Tensor:
+    """The KL divergence of each text's softmax over the other single texts of the batch."""
+    left_out = 1e9 * (1.0 - (1.0 - tf.eye(tf.shape(single)[0])) * single)
+    truth, found = (tf.nn.log_softmax(each / TEMPERATURE - left_out) for each in (teacher, student))
+    return tf.reduce_sum(tf.exp(truth) * (truth - found), axis=-1)
 
 
 def mean_cosine(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
@@ -134,9 +154,3 @@ def student_of_sizes(teacher: kb.SentenceEncoder, model_type: str, sizes: dict[s
 
 def _student(encoder: Encoder, tokenizer: Tokenizer) -> Student:
     return Student(encoder, tokenizer, sequence_length=encoder.config.longest)
-
-
-def projected_targets(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return unit vectors `(texts, width)` along some directions `(hidden, width)`."""
-    projected = vectors @ directions
-    return projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-9)
