@@ -176,6 +176,7 @@ HELPERS = {
     "zoo.distilled_tags": "trains for over an hour, and keeps its models in a folder",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
+    "zoo.answer_texts": "joins data sets of questions into the training data of a file",
     "parity.export_index": "writes golden indexes for the clients in other languages",
     "parity.export_layers": "writes golden layers for the clients in other languages",
     "parity.export_golden": "writes vectors for the tests of android_demo and web_demo",
