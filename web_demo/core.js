@@ -17,6 +17,7 @@ export { TextModel } from "./core/model/text_model.js";
 export { IndexFile } from "./core/search/index_file.js";
 export { SentenceSearch } from "./core/search/sentence_search.js";
 export { TaughtClasses } from "./core/search/taught_classes.js";
+export { taughtFile } from "./core/search/taught_file.js";
 export { COSINE_SCALE, TaughtLayer } from "./core/search/taught_layer.js";
 export { TextImport } from "./core/search/text_import.js";
 export { VectorIndex } from "./core/search/vector_index.js";

@@ -57,6 +57,18 @@ export class PackedFiles {
     return new Map(members.map((member) => [member.name, this.#text(member)]));
   }
 
+  /**
+   * Returns the place behind the FlatBuffer where the packed files start; the end of the file where there are none.
+   *
+   * @returns {number}
+   * @throws {KerasBertError} when the archive is damaged
+   */
+  start() {
+    const end = this.#endOfDirectory();
+    if (end === null) return this.#bytes.length;
+    return Math.min(...this.#members(end).map((member) => member.at), end);
+  }
+
   /** The place of the record at the end of the archive, which only a comment may follow. */
   #endOfDirectory() {
     const last = this.#bytes.length - END_SIZE;

@@ -31,6 +31,15 @@ export class TaughtClasses {
     return new Map([...this.#classes].map(([name, taught]) => [name, taught.map(({ text }) => text)]));
   }
 
+  /**
+   * The names of the classes with examples, in the order of the layer.
+   *
+   * @returns {string[]}
+   */
+  get names() {
+    return [...this.#classes].filter(([, taught]) => taught.length > 0).map(([name]) => name);
+  }
+
   /** Whether there is something to choose: two classes with an example each. */
   get canClassify() {
     return [...this.#classes.values()].filter((taught) => taught.length > 0).length >= 2;
@@ -83,8 +92,7 @@ export class TaughtClasses {
   classify(vector) {
     const unit = this.#unit(vector);
     const probabilities = this.layer.probabilities(unit);
-    const names = [...this.#classes].filter(([, taught]) => taught.length > 0).map(([name]) => name);
-    const found = names.map((name, place) => ({ name, probability: probabilities[place] }));
+    const found = this.names.map((name, place) => ({ name, probability: probabilities[place] }));
     return found.sort((one, other) => other.probability - one.probability);
   }
 

@@ -1,11 +1,14 @@
 import { canClassify } from "../state/teach_presenter.js";
 import { BarList } from "./bar_list.js";
 import { byId, element, setText, showValue } from "./dom.js";
+import { offer } from "./download.js";
 import { counted, percent } from "./words.js";
 
 const NO_LABELS = "Add two or more labels, or the sample labels, and give each of them some examples.";
 const MORE_NEEDED = "Give two labels at least one example each.";
 const NO_TEXT = "Type a text to see which label it gets.";
+
+const FILE_NAME = "taught.tflite";
 
 /** *Teach*: labels of the person's own, from a few examples each. */
 export class TeachPanel {
@@ -15,7 +18,9 @@ export class TeachPanel {
   #label = byId("teach-label");
   #list = byId("teach-labels");
   #bars = new BarList(byId("teach-bars"), "Labels");
+  #save = byId("teach-save");
   #cards = new Map();
+  #saved = null;
   #shown = null;
 
   /**
@@ -27,6 +32,7 @@ export class TeachPanel {
     this.#announcer = announcer;
     this.#text.addEventListener("input", () => presenter.write(this.#text.value));
     byId("teach-form").addEventListener("submit", (event) => this.#addLabel(event));
+    this.#save.addEventListener("click", () => presenter.makeFile());
     byId("teach-sample").addEventListener("click", () => presenter.addSample());
   }
 
@@ -37,6 +43,9 @@ export class TeachPanel {
   show(state) {
     showValue(this.#text, state.text);
     this.#showLabels(state.labels);
+    this.#save.disabled = state.model.kind !== "ready" || state.isMaking || !canClassify(state);
+    if (state.file && state.file !== this.#saved) offer(state.file, FILE_NAME);
+    this.#saved = state.file;
     byId("teach-bars").hidden = state.bars === null;
     if (state.bars && state.bars !== this.#shown) this.#showBars(state.bars);
     this.#shown = state.bars;

@@ -24,6 +24,8 @@ export const STORED_LABELS = "taught-labels";
  * @property {boolean} isRunning whether newer bars are on their way
  * @property {import("./classify_presenter.js").LabelBar[] | null} bars the labels of the text, the likeliest first; null where there is
  *   no text, or no two labels have examples
+ * @property {Uint8Array | null} file the labels as a `.tflite`, since it was asked for and nothing changed
+ * @property {boolean} isMaking whether the file is on its way
  * @property {import("./failure.js").Failure | null} failure
  */
 
@@ -46,6 +48,7 @@ export class TeachPresenter extends ModelPresenter {
   #restoring = new Lane();
   #saving = new Lane();
   #classifying = new Lane();
+  #making = new Lane();
   #store;
   #sample;
   #isRestored = false;
@@ -57,7 +60,7 @@ export class TeachPresenter extends ModelPresenter {
    * @param {TaughtLabel[]} sample labels with examples, to try it
    */
   constructor(client, library, store, sample) {
-    super({ labels: [], text: "", isRunning: false, bars: null }, client, library, ACCEPTED.teach);
+    super({ labels: [], text: "", isRunning: false, bars: null, file: null, isMaking: false }, client, library, ACCEPTED.teach);
     this.#store = store;
     this.#sample = sample;
   }
@@ -122,6 +125,17 @@ export class TeachPresenter extends ModelPresenter {
     this.#change([]);
   }
 
+  /** Makes a `.tflite` file of the labels. */
+  makeFile() {
+    if (this.state.model.kind !== "ready" || !canClassify(this.state)) return;
+    const { labels } = this.state;
+    this.show({ file: null, isMaking: true, failure: null });
+    this.run(this.#making, FailureKind.ENGINE, (control) => this.ask("taughtFile", { labels }, control), {
+      done: (file) => this.show({ file, isMaking: false }),
+      failed: (failure) => this.show({ isMaking: false, failure }),
+    });
+  }
+
   /**
    * The person typed a text.
    *
@@ -139,6 +153,7 @@ export class TeachPresenter extends ModelPresenter {
 
   modelLeft() {
     this.#classifying.drop();
+    this.#dropFile();
     this.show({ isRunning: false });
   }
 
@@ -162,12 +177,18 @@ export class TeachPresenter extends ModelPresenter {
   }
 
   #change(labels) {
+    this.#dropFile();
     this.show({ labels: Object.freeze(labels), failure: null });
     this.run(this.#saving, FailureKind.STORAGE, () => this.#save(labels), {
       done: () => {},
       failed: (failure) => this.show({ failure }),
     });
     this.#classify();
+  }
+
+  #dropFile() {
+    this.#making.drop();
+    this.show({ file: null, isMaking: false });
   }
 
   #save(labels) {

@@ -105,6 +105,16 @@ export class Models {
   }
 
   /**
+   * Reads the bytes of a model.
+   *
+   * @param {import("../state/model_library.js").ModelReference} model
+   * @returns {Promise<Uint8Array>}
+   */
+  content(model) {
+    return this.#read(model, () => {});
+  }
+
+  /**
    * Closes the engines of a model that the person removed, as soon as they are not in use.
    *
    * @param {string} name

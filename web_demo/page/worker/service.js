@@ -37,6 +37,7 @@ export class Service {
       classify: (args, job) => this.#use(args, job, (task) => this.#classify(task, args)),
       answer: (args, job) => this.#use(args, job, (task) => this.#answers.answer(task, args.question, args.text, args.model.name, job)),
       teach: (args, job) => this.#use(args, job, (task) => this.#taught.classify(task, args.labels, args.text, args.model.name)),
+      taughtFile: (args, job) => this.#use(args, job, (task) => this.#taughtFile(task, args)),
       readTexts: (args) => this.#readTexts(args),
       index: (args, job) => this.#use(args, job, (task) => this.#search.build(task, args.texts, job)),
       search: (args, job) => this.#use(args, job, (task) => this.#search.search(task, args.query)),
@@ -70,6 +71,10 @@ export class Service {
   async #classify(task, { text, withTokens }) {
     const classified = await classify(task, text);
     return { classified, tokens: withTokens ? tokensOf(task, text) : null };
+  }
+
+  async #taughtFile(task, { labels, model }) {
+    return this.#taught.file(task, labels, model.name, await this.#models.content(model));
   }
 
   async #readTexts({ name, file }) {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
+import { ModelFile } from "../../core/file/model_file.js";
 import { indexBuilt, showPanel, TestBrowser, textOf } from "./test_browser.js";
 
 const tests = new TestBrowser();
@@ -96,6 +98,10 @@ test("labels are taught, used at once, and found again", async () => {
   }
   await page.fill("#teach-text", "the sun is shining");
   assert.match(await textOf(page, "#teach-bars .is-chosen"), /^weather/);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#teach-save")]);
+  assert.equal(download.suggestedFilename(), "taught.tflite");
+  const saved = new Uint8Array(readFileSync(await download.path()));
+  assert.deepEqual(ModelFile.of(saved, "taught.tflite").metadata.labels, ["fruit", "weather"]);
   await page.reload();
   await page.waitForSelector("#teach-labels li li");
   assert.deepEqual(await page.locator("#teach-labels bdi").allTextContents(), ["a ripe apple", "it rains today"]);

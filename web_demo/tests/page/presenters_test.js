@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { KerasBertError } from "../../core/error.js";
+import { ModelFile } from "../../core/file/model_file.js";
 import { IndexFile } from "../../core/search/index_file.js";
 import { SentenceSearch } from "../../core/search/sentence_search.js";
 import { AskPresenter } from "../../page/state/ask_presenter.js";
@@ -307,6 +308,26 @@ test("labels are taught, kept, and forgotten", async () => {
   presenter.clear();
   await page.settled();
   assert.equal(await page.store.has("taught-labels"), false);
+});
+
+test("labels become a file, which a change of them takes back", async () => {
+  const page = new FakePage("vector.tflite");
+  const presenter = await teaching(page, [{ name: "fruit", examples: ["a plum"] }, { name: "color", examples: ["red"] }]);
+  presenter.makeFile();
+  await page.settled();
+  assert.equal(presenter.state.file, null, "there is nothing to save yet");
+  presenter.addSample();
+  presenter.makeFile();
+  assert.equal(presenter.state.isMaking, true);
+  await page.settled();
+  assert.equal(presenter.state.isMaking, false);
+  assert.deepEqual(ModelFile.of(presenter.state.file, "taught.tflite").metadata.labels, ["fruit", "color"]);
+  presenter.addExample("color", "blue");
+  assert.equal(presenter.state.file, null);
+  presenter.makeFile();
+  presenter.removeLabel("color");
+  await page.settled();
+  assert.equal(presenter.state.file, null, "a file of labels that are gone is dropped");
 });
 
 test("labels that cannot be stored are used all the same", async () => {

@@ -2,6 +2,7 @@ package kerasbert.core.file
 
 private const val ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 private const val DIGIT_BITS = 6
+private const val GROUP = 3 // bytes that are four digits
 
 /** Base64 (RFC 4648, section 4). `java.util.Base64` is not on Android 7. */
 internal object Base64Bytes {
@@ -23,5 +24,19 @@ internal object Base64Bytes {
             }
         }
         return bytes
+    }
+
+    /** The text of bytes, with padding. */
+    fun encode(bytes: ByteArray): String {
+        val text = StringBuilder((bytes.size + GROUP - 1) / GROUP * (GROUP + 1))
+        for (start in bytes.indices step GROUP) {
+            val group = (0 until GROUP).map { if (start + it < bytes.size) bytes[start + it].toInt() and 0xFF else 0 }
+            val bits = group.fold(0) { held, byte -> (held shl Byte.SIZE_BITS) or byte }
+            val digits = minOf(GROUP, bytes.size - start) + 1
+            for (digit in 0..GROUP) {
+                text.append(if (digit < digits) ALPHABET[bits ushr (DIGIT_BITS * (GROUP - digit)) and ((1 shl DIGIT_BITS) - 1)] else '=')
+            }
+        }
+        return text.toString()
     }
 }

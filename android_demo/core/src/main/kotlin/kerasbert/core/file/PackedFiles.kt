@@ -50,14 +50,20 @@ internal class PackedFiles(content: ByteBuffer, private val name: String) {
             if (hasDescription()) throw damaged("an archive without its end: the file was cut short, or other bytes follow it")
             return null
         }
-        val members = try {
-            directory(end)
-        } catch (error: DamagedException) {
-            throw damaged("an archive that does not open (${error.message})")
-        }
+        val members = members(end)
         if (members.none { it.name == DESCRIPTION }) return null
         check(members)
         return members.associate { it.name to text(it) }
+    }
+
+    /**
+     * The place behind the FlatBuffer where the packed files start; the end of the file where there are none.
+     *
+     * @throws kerasbert.core.KerasBertException when the archive is damaged.
+     */
+    fun start(): Int {
+        val end = endOfDirectory() ?: return size
+        return minOf(members(end).minOfOrNull { it.at } ?: end.toLong(), end.toLong()).toInt()
     }
 
     /** The place of the record at the end of the archive, which only a comment may follow. */
@@ -77,6 +83,12 @@ internal class PackedFiles(content: ByteBuffer, private val name: String) {
             if (wanted.indices.all { bytes.get(place + it) == wanted[it] }) return true
         }
         return false
+    }
+
+    private fun members(end: Int): List<Member> = try {
+        directory(end)
+    } catch (error: DamagedException) {
+        throw damaged("an archive that does not open (${error.message})")
     }
 
     private fun directory(end: Int): List<Member> {

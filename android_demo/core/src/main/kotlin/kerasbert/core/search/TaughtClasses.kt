@@ -25,6 +25,9 @@ class TaughtClasses(val dimensions: Int) {
     /** The examples of each class, in the order in which classes were added. */
     val examples: Map<String, List<String>> get() = classes.mapValues { (_, taught) -> taught.map { it.text } }
 
+    /** The names of the classes with examples, in the order of the layer. */
+    val names: List<String> get() = classes.filterValues { it.isNotEmpty() }.keys.toList()
+
     /** Whether there is something to choose: two classes with an example each. */
     val canClassify: Boolean get() = classes.count { it.value.isNotEmpty() } >= 2
 
@@ -70,7 +73,6 @@ class TaughtClasses(val dimensions: Int) {
     fun classify(vector: FloatArray): List<TaughtClass> {
         val unit = unit(vector)
         val probabilities = layer.probabilities(unit)
-        val names = classes.filterValues { it.isNotEmpty() }.keys
         return names.mapIndexed { number, name -> TaughtClass(name, probabilities[number]) }.sortedByDescending { it.probability }
     }
 
