@@ -163,6 +163,8 @@ HELPERS = {
     "run": "runs the measurements",
     "training.defaults": "trains for many hours, and continues its result file",
     "training.finetuning_ways": "trains for over an hour, and continues its result file",
+    "accuracy.few_examples_trained": "trains for hours with a peer, and continues its result file",
+    "accuracy.setfit_peer": "a child process of accuracy.few_examples_trained",
     "training.finetuning_pytorch": "a child process of training.finetuning",
     "training.pretraining_keras": "a child process of training.pretraining_throughput and pretraining_steps",
     "training.pretraining_pytorch": "a child process of training.pretraining_throughput and pretraining_steps",

@@ -28,14 +28,15 @@ def main() -> None:
     for model in arguments.models:
         encoder = kb.open(model)
         for name, train, test, column in arguments.data:
-            parts = [_rows(path, column, arguments.without) for path in (train, test)]
+            parts = [rows_of(path, column, arguments.without) for path in (train, test)]
             found.setdefault(model, {})[name] = _measured(kb, model, encoder, parts, arguments)
             print(model, name, found[model][name], flush=True)
             result = {"rows": arguments.rows, "draws": arguments.draws, "without": arguments.without, "models": found}
             record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _rows(path: str, column: str, without: str) -> tuple[list[str], list[str]]:
+def rows_of(path: str, column: str, without: str) -> tuple[list[str], list[str]]:
+    """Read the texts of a file and their labels, without the rows of one label."""
     import kerasbert as kb
 
     table = kb.data.read_table(path, text="text", label=column)
@@ -51,7 +52,7 @@ def _measured(kb, model: str, encoder, parts: list, arguments: argparse.Namespac
     names = sorted(set(labels))
     classes, truth = (np.array([names.index(label) for label in part]) for part in (labels, test_labels))
     most = max(arguments.rows)
-    drawn = [_draw(classes, len(names), most, seed) for seed in range(arguments.draws)]
+    drawn = [draw(classes, len(names), most, seed) for seed in range(arguments.draws)]
     used = np.unique(np.concatenate([each.ravel() for each in drawn]))
     vectors = np.zeros((len(texts), encoder.processor.width), np.float32)
     vectors[used] = _unit(encoder([texts[row] for row in used]))
@@ -59,8 +60,8 @@ def _measured(kb, model: str, encoder, parts: list, arguments: argparse.Namespac
     accuracy, seconds = {}, {}
     for rows in arguments.rows:
         scores: dict[str, list[float]] = {method: [] for method in METHODS}
-        for draw in drawn:
-            chosen = draw[:, :rows].ravel()
+        for each in drawn:
+            chosen = each[:, :rows].ravel()
             for method in METHODS:
                 linear = layer(method, vectors[chosen], classes[chosen], len(names))
                 scores[method].append(float(np.mean(linear.probabilities(test).argmax(axis=1) == truth)))
@@ -72,7 +73,7 @@ def _measured(kb, model: str, encoder, parts: list, arguments: argparse.Namespac
     return {"classes": len(names), "test_rows": len(test_texts), "accuracy": accuracy, "fit": seconds}
 
 
-def _draw(classes: np.ndarray, count: int, rows: int, seed: int) -> np.ndarray:
+def draw(classes: np.ndarray, count: int, rows: int, seed: int) -> np.ndarray:
     """Draw rows of each class: `(classes, rows)`, the first of which are the draw of fewer."""
     random = np.random.default_rng(seed)
     return np.stack([random.permutation(np.flatnonzero(classes == number))[:rows] for number in range(count)])

@@ -56,6 +56,7 @@ Keep = Annotated[
     ),
 ]
 
+_SEED = 1
 _READING = OptionGroup(FileOptions, without=("pair_column", "label_separator"))
 
 
@@ -83,6 +84,7 @@ def teach(
     from kerasbert.cli.process.progress import progress
     from kerasbert.files.own_files import MODEL
     from kerasbert.processors import processor_class
+    from kerasbert.processors.few_shot import TRAINED
 
     check_out_file(out, "--out", MODEL, ending=".tflite")
     kind = processor_class("single_label")
@@ -94,6 +96,10 @@ def teach(
     with progress("loading the model"):
         from kerasbert.few_shot.classifier import FewShotClassifier
 
+        if method == TRAINED:
+            import tf_keras as keras
+
+            keras.utils.set_random_seed(_SEED)  # the same command trains the same model
         classifier = FewShotClassifier(
             model, method=method, fallback=fallback, fallback_below=fallback_below, keep=keep, threads=threads
         )

@@ -254,10 +254,10 @@ class FewShotClassifier:
     def _trained(
         self, source: "SentenceEncoder", texts: list[str], classes: np.ndarray, count: int
     ) -> tuple[Choice, Pipeline]:
-        """Train a copy of the encoder, so that another `fit` begins where this one did; without dropout it ends where this one does."""
+        """Train a copy of the encoder, so that another `fit` begins where this one did."""
         from kerasbert.few_shot.training import train
 
-        task = source.with_dropout(0.0)
+        task = source.with_sequence_length(source.sequence_length)  # a copy, with the ranges of a quantized one
         chosen = train(task, texts, classes, count)
         return chosen, self._converted(task, f"trained-{task.fingerprint()}.tflite")
 

@@ -18,7 +18,7 @@ from kerasbert.tasks.sentence_encoder import SentenceEncoder
 
 _BATCH_SIZE = 16
 # An epoch of few rows is few steps: the encoder gets so many epochs that their number is about this, between two bounds.
-_STEPS, _FEWEST_EPOCHS, _MOST_EPOCHS = 160, 4, 16
+_STEPS, _FEWEST_EPOCHS, _MOST_EPOCHS = 200, 4, 48
 _RATE, _HEAD_FACTOR = 3e-4, 10.0  # the layer's rate is that of the encoder times the factor
 _SEED = 1  # of the order of the rows
 _FOLDS, _MANY_ROWS = 3, 300  # with more rows, one of the folds is enough

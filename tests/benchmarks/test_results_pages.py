@@ -55,6 +55,7 @@ def test_a_plot_is_shown(name, theme):
     assert any(shown in page_path(page).read_text("utf-8") for page in PAGES)
 
 
+@pytest.mark.long
 def test_plots_are_drawn_from_the_current_results(tmp_path):
     plots.write(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(

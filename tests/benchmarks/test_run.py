@@ -97,6 +97,7 @@ def test_optional_arguments_need_their_inputs():
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: "/".join(path.parts[-2:]))
+@pytest.mark.long_cases
 def test_imports_of_our_modules_resolve(path):
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.ImportFrom):

@@ -94,6 +94,7 @@ def test_keys_of_other_computations_are_errors(key, value, message):
         ("distilbert", "activation", "gelu"),
     ],
 )
+@pytest.mark.long_cases
 def test_missing_key_gets_the_default_of_transformers_and_a_note(tmp_path, capsys, model_type, missing, used):
     kind = kb.encoders.encoder_class(model_type)
     sizes = {

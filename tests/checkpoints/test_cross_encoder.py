@@ -180,6 +180,7 @@ def test_saved_folders_say_the_same_to_both_libraries(tiny, activation, tmp_path
     assert kb.load_task(tmp_path).activation == activation
 
 
+@pytest.mark.long
 def test_ranks_are_those_of_the_scores(folder, texts, logits, tmp_path):
     task = kb.load_task(folder)
     file = tmp_path / "reranker.tflite"

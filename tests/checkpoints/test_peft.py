@@ -63,6 +63,7 @@ def by_hand(base, folder, changes):
 
 
 @pytest.mark.parametrize(("stabilized", "scales"), [(False, (6 / 2, 4 / 2)), (True, (6 / 2**0.5, 4 / 2**0.5))])
+@pytest.mark.long_cases
 def test_factors_are_merged_into_their_kernels(base, adapter, tmp_path, stabilized, scales):
     tensors, saved = factors(), load_file(base / "model.safetensors")
     changes = {}

@@ -38,6 +38,7 @@ def probabilities(run, model):
     return [each["probabilities"] for each in json.loads(done.out)["predictions"]]
 
 
+@pytest.mark.long
 def test_folder_and_file_tokenize_as_the_client(trained_for_a_client, run, tmp_path):
     tokenizer = tokenizer_from_folder(trained_for_a_client)
     assert tokenizer.tokenize_as == "task-library"

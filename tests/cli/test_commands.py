@@ -170,6 +170,7 @@ def test_a_pair_of_texts_prints_its_cosine(place, run):
     assert run("predict", place.checkpoint, "good", "--pair", "good").out == "1.0000\tgood\tgood\n"
 
 
+@pytest.mark.long
 def test_a_prompt_stands_before_each_text(place, run):
     def vectors(*arguments):
         return [json.loads(line)["vector"] for line in run("predict", place.checkpoint, *arguments).out.splitlines()]

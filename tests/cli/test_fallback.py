@@ -15,6 +15,7 @@ def data(tiny, tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_model_is_trained_with_it_and_used(tiny, data, run):
     tiny.narrow().save_pretrained(data / "checkpoint")
     files = ["--train", data / "train.tsv", "--dev", data / "dev.tsv"]

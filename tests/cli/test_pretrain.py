@@ -102,6 +102,7 @@ def test_an_interrupted_run_resumes_to_the_same_numbers(texts, trained, run, tmp
     assert again.code == 2 and "received one that finished" in again.err
 
 
+@pytest.mark.long
 def test_pretraining_continues_from_a_checkpoint(texts, trained, run, tmp_path):
     command = options(texts, tmp_path / "out", model=trained, objectives="masked-lm", masking="words", steps=2)
     command = [word for word in command if word not in ("--vocabulary-size", "60")]
@@ -111,6 +112,7 @@ def test_pretraining_continues_from_a_checkpoint(texts, trained, run, tmp_path):
     assert json.loads((tmp_path / "out" / "config.json").read_text())["architectures"] == ["BertForMaskedLM"]
 
 
+@pytest.mark.long
 def test_a_checkpoint_gets_more_positions(texts, trained, run, tmp_path):
     command = options(texts, tmp_path / "out", model=trained, objectives="masked-lm", steps=1, sequence_length=40)
     command = [word for word in command if word not in ("--vocabulary-size", "60")]

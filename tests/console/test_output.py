@@ -63,6 +63,7 @@ def test_streams_without_terminal_have_no_width(stream):
     assert output.terminal_width(stream) is None
 
 
+@pytest.mark.long
 def test_no_other_module_prints():
     """Exceptions are the scripts that build the shipped model, and workers whose output is captured."""
     import kerasbert

@@ -127,10 +127,12 @@ def test_a_diff_is_applied():
         apply_diff("a\na\n", " a\n+b\n")
 
 
+@pytest.mark.long
 def test_the_drawing_of_packages_is_that_of_the_imports():
     assert draw_packages.DRAWING.read_text("utf-8") == draw_packages.drawing()
 
 
+@pytest.mark.long
 def test_the_table_of_packages_has_every_import():
     spec = importlib.util.spec_from_file_location("import_graph", ROOT / "tests" / "test_import_graph.py")
     module = importlib.util.module_from_spec(spec)

@@ -49,6 +49,7 @@ def test_a_masked_word_of_japanese(tiny):
     assert masked.predict(["私は[MASK]が好き。"])[0]["masks"][0]["words"][0]["word"] in tokenizer.vocabulary
 
 
+@pytest.mark.long
 def test_nine_classes(tiny):
     classes = list(tiny.vocabulary[11:20])
     texts = [f"{each} {word}" for each in classes for word in ("good", "dull")]
@@ -99,6 +100,7 @@ def test_vectors_as_features_of_another_classifier(tiny, vectors):
     assert scores.shape == (24,) and features.shape == (24, 8)
 
 
+@pytest.mark.long
 def test_vectors_from_sentences_that_follow_each_other(tiny):
     """Quick Thought (Logeswaran & Lee 2018): the next sentence among those of the batch."""
     sentences = kb.SentenceEncoder(tiny.encoder(), tiny.tokenizer(), sequence_length=16)

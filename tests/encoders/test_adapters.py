@@ -283,6 +283,7 @@ def test_a_file_of_adapters_onto_their_base(tiny, tmp_path):
         ("file", "without their description"),
     ],
 )
+@pytest.mark.long_cases
 def test_adapters_of_another_model_are_refused(tiny, tmp_path, change, message):
     from safetensors.numpy import save_file
 

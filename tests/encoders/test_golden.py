@@ -33,6 +33,7 @@ def close(ours, theirs, real=None):
 
 
 @pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.long_cases
 def test_hidden_states_and_attentions_are_those_of_pytorch(name):
     encoder, reference = kb.load_encoder(GOLDEN / name), dict(np.load(GOLDEN / name / "reference.npz"))
     output = encoder({key: reference[key] for key in INPUT_NAMES}, output_hidden_states=True, output_attentions=True)

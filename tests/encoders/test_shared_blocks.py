@@ -49,6 +49,7 @@ def test_each_call_has_its_own_range_and_kernels_have_one_grid(albert):
     assert len(kernels) == 2 * 6 and len({point.path for point in kernels}) == len(kernels)
 
 
+@pytest.mark.long
 def test_a_call_uses_its_own_range(albert, tiny):
     point = next(point for point in shared_points(albert) if point.path == "layers.0.attention.query.output")
     texts = tiny.rows(4, seed=3)[0]

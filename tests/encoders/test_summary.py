@@ -50,6 +50,7 @@ def test_an_encoder_has_a_summary(task):
     assert sum(count for _, count in found.values()) == task.encoder.count_params()
 
 
+@pytest.mark.long
 def test_a_quantized_model_counts_its_ranges(tiny):
     quantized = tiny.narrow(policy=policy_named("static_wi8_ai8"))
     lines = summary(quantized)
@@ -77,6 +78,7 @@ def test_a_summary_does_not_change_the_model(task):
     assert (task.fingerprint(), set(vars(task.encoder)), task.dropout.state.numpy().tolist()) == before
 
 
+@pytest.mark.long
 def test_summaries_of_other_inputs(tiny):
     assert (
         rows(summary(MultipleChoice(tiny.encoder(), sequence_length=16)))["choice_classifier (Dense)"][0] == "(None, 1)"

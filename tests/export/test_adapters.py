@@ -86,6 +86,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
 
 
 @pytest.mark.parametrize(("name", "recipe"), CONVERTED)
+@pytest.mark.long_cases
 def test_every_dense_layer_is_int8_and_none_is_added(models, files, name, recipe):
     from ai_edge_litert.schema_py_generated import TensorType
 
@@ -111,6 +112,7 @@ def test_adapters_find_their_ranges_at_run_time(models):
     }
 
 
+@pytest.mark.long
 def test_new_adapters_can_be_calibrated_and_trained(tiny, texts):
     """An untrained adapter outputs nearly zeros, from which no static range can be estimated."""
     encoder = tiny.encoder(num_hidden_layers=1)

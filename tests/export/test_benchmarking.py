@@ -24,6 +24,7 @@ from kerasbert.ids import INPUT_NAMES
 pytestmark = pytest.mark.one_layer
 
 
+@pytest.mark.long
 def test_two_files_are_measured_and_compared(resizable_file, int8_file):
     found = benchmark(resizable_file, lengths=8, threads=1, runs=5, warmup=1, against=int8_file)
     ours, theirs = found.measurements
@@ -139,6 +140,7 @@ def test_conflicting_arguments_are_refused(float_file, lengths_file):
         benchmark(lengths_file, data={"input_ids": np.ones((1, 8), np.int32)})
 
 
+@pytest.mark.long
 def test_the_command_draws_a_page(tiny, lengths_file, tmp_path):
     data, page = tmp_path / "texts.tsv", tmp_path / "latency.html"
     data.write_text("text\tlabel\n" + "".join(f"{text}\tnegative\n" for text in tiny.rows(6)[0]))
@@ -158,6 +160,7 @@ def pruned_file(tiny, trained, tmp_path_factory):
     return kb.export.convert(pruned, recipe="float32").save(tmp_path_factory.mktemp("pruned") / "pruned.tflite")
 
 
+@pytest.mark.long
 def test_each_file_tokenizes_the_texts_itself(tiny, lengths_file, pruned_file):
     texts = [*tiny.rows(6)[0], "? ##s we saw so !"]
     ours, theirs = tokenized_rows(ModelFile.read(lengths_file), [ModelFile.read(pruned_file)], texts, None)
@@ -205,6 +208,7 @@ def test_counts_of_other_types_are_refused(lengths_file, arguments, message):
         benchmark(lengths_file, **arguments)
 
 
+@pytest.mark.long
 def test_both_files_are_compared_at_the_length_of_the_first(resizable_file, int8_file, monkeypatch):
     lengths = []
     run_worker = benchmarking.run_worker

@@ -69,6 +69,7 @@ def test_other_files_in_a_folder_do_not_count(models, tmp_path):
     )  # more of a path where its end is not enough
 
 
+@pytest.mark.long
 def test_labels_in_another_order_and_another_tokenizer(tiny, models, trained):
     import tf_keras as keras
 
@@ -136,6 +137,7 @@ def test_a_narrow_table_leaves_out_columns(comparison):
     assert max(map(len, narrow.splitlines())) <= 60
 
 
+@pytest.mark.long
 def test_impossible_comparisons_are_refused(models, tiny, tmp_path, comparison):
     folder, file, data = models / "float", models / "int8.tflite", tiny.rows(4)
     broken = tmp_path / "broken.tflite"

@@ -78,6 +78,7 @@ def packed(tiny, trained):
     ("name", "recipe", "tolerance"),
     [("trained", "float32", 1e-5), ("vectors", "float32", 1e-5), ("trained", "float16", 1e-3)],
 )
+@pytest.mark.long_cases
 def test_float_files_compute_what_keras_computes(request, converted, packed, name, recipe, tolerance):
     model = request.getfixturevalue(name)
     exact = serve(model, packed)
@@ -102,12 +103,14 @@ def test_quantized_files_compute_what_training_emulated(request, converted, pack
         assert sure.mean() > 0.95 and np.abs(emulated[sure, 0] - 0.5).min() > difference.max()
 
 
+@pytest.mark.long
 def test_quantized_files_differ_from_float(converted, packed, trained):
     # Otherwise the test above would pass for a file in which nothing is quantized.
     for name in ("dynamic_model", "static_model"):
         assert np.abs(run(converted(name, QUANTIZED[name]).content, packed) - serve(trained, packed)).max() > 1e-4
 
 
+@pytest.mark.long
 def test_a_float_model_gets_the_default_recipe_without_output(packed, trained, dynamic_model, capfd):
     tf.constant(0)
     capfd.readouterr()
@@ -118,6 +121,7 @@ def test_a_float_model_gets_the_default_recipe_without_output(packed, trained, d
     assert np.abs(run(result.content, packed) - serve(dynamic_model, packed)).mean() < 1e-3
 
 
+@pytest.mark.long
 def test_calibration_texts_make_a_static_file(tiny, trained, packed):
     content = convert(trained, recipe="static_wi8_ai8", length=16, calibration=tiny.rows(64, seed=1)[0]).content
     assert np.mean(run(content, packed).argmax(1) == serve(trained, packed).argmax(1)) > 0.95
@@ -177,6 +181,7 @@ def test_padding_does_not_change_outputs(converted, name, recipe, tiny, trained)
 
 
 @pytest.mark.parametrize("name", ["static_model", "dynamic_model", "trained"])
+@pytest.mark.long_cases
 def test_a_resizable_file_is_the_fixed_one_at_every_length(converted, trained, tiny, name):
     recipe = QUANTIZED.get(name, "float32")
     fixed, resizable = converted(name, recipe).content, converted(name, recipe, "resizable").content
@@ -200,6 +205,7 @@ def test_a_file_has_the_requested_length(converted, trained, packed):
 
 
 @pytest.mark.parametrize(("name", "length"), FIXED_AND_RESIZABLE)
+@pytest.mark.long_cases
 def test_xnnpack_runs_the_graph_in_one_partition(converted, name, length):
     model = open_model(converted(name, QUANTIZED[name], length).content, length=16)
     assert model.partitions == 1, model.ops_by_backend

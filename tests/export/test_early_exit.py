@@ -41,6 +41,7 @@ def test_each_text_ends_in_the_file_where_it_ends_in_keras(deep, file, tiny):
     assert kb.open(file, isolated=True)(texts[:4]) == actual[:4]
 
 
+@pytest.mark.long
 def test_weights_are_stored_once(deep, file):
     whole = kb.export.convert(deep, "float32", length=16).content
     content = kb.export.TFLiteFile.read(file)
@@ -111,6 +112,7 @@ def test_validation_judges_what_ends_early(deep, file, tiny):
     assert "a signature for each exit" in by_name["gpu"].reason
 
 
+@pytest.mark.long
 def test_metadata_with_fewer_exits_than_the_file_are_refused(tiny, tmp_path):
     model = tiny.classifier(sizes={"num_hidden_layers": 3}, exits=[1, 2])
     kb.export.convert(model).save(tmp_path / "three.tflite")

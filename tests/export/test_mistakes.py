@@ -130,6 +130,7 @@ def test_no_value_of_a_file_overflows_float16(monkeypatch, with_an_outlier, tiny
     assert largest("cpu") > LARGEST_HALF
 
 
+@pytest.mark.long
 def test_no_value_of_a_head_overflows_float16(tiny, helpers, tmp_path):
     """The norm of the masked language model head, and the normalization of sentence vectors, stay in range too."""
     rows = {name: np.resize(values, (1, tiny.length)) for name, values in helpers.packed_rows(1).items()}

@@ -49,6 +49,7 @@ def test_a_file_computes_the_vectors_of_its_task(short, texts, recipe, tmp_path)
     assert validate(path, against=model, data=texts, reference_rows=4).verdict != "failed"
 
 
+@pytest.mark.long
 def test_the_kernel_is_int8_and_has_a_scale_for_each_output(short, texts):
     """It is the last Dense layer of the graph."""
     model = kb.compression.quantize(short, "static_wi8_ai8", calibration=texts)

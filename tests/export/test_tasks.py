@@ -136,6 +136,7 @@ def test_a_resizable_file_predicts_as_its_task(tiny, tasks, files):
 
 
 @pytest.mark.parametrize("problem", KINDS)
+@pytest.mark.long_cases
 def test_a_good_file_passes_validation(tiny, tasks, files, problem, tmp_path):
     page = tmp_path / "report.html" if problem == "question_answering" else None
     report = validate(files(problem), against=tasks[problem], data=data(tiny, problem), reference_rows=4, report=page)

@@ -22,7 +22,8 @@ def quick():
 @pytest.fixture(scope="module")
 def folder(tiny, tmp_path_factory):
     path = tmp_path_factory.mktemp("encoder") / "folder"
-    tiny.sentence_encoder().save_pretrained(path)
+    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    tiny.sentence_encoder(sizes=no_dropout).save_pretrained(path)
     return path
 
 
@@ -32,6 +33,7 @@ def few(tiny, folder):
     return kb.FewShotClassifier(folder, method="trained", fallback="none").fit(texts, labels)
 
 
+@pytest.mark.long
 def test_training_tells_classes_apart_that_the_encoder_does_not(few, tiny, folder):
     others = tiny.rows(200, seed=3)
     frozen = kb.FewShotClassifier(folder, method="logistic").fit(*tiny.rows(48, seed=2))

@@ -75,6 +75,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", list(WRONG))
+@pytest.mark.long_cases
 def test_a_wrong_head_is_refused(tiny, kind):
     head, message = WRONG[kind]
     name = "bad-" + kind.replace(" ", "-")

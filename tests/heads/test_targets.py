@@ -28,6 +28,7 @@ def task(tiny):
 
 
 @pytest.mark.parametrize("target", ["gpu", "web"])
+@pytest.mark.long_cases
 def test_a_file_for_the_target_predicts_as_the_task(task, tiny, tmp_path, target):
     texts = tiny.rows(8)[0]
     kb.export.convert(task, target=target).save(tmp_path / "own.tflite")

@@ -94,6 +94,7 @@ def test_traced_training_equals_that_with_steps_given(tiny, decay):
     np.testing.assert_array_equal(*weights)
 
 
+@pytest.mark.long
 def test_a_traced_step_follows_the_schedule_of_the_next_fit(tiny):
     model = tiny.narrow()
     model.compile(kb.adamw(0.01, warmup=0.25))
@@ -101,6 +102,7 @@ def test_a_traced_step_follows_the_schedule_of_the_next_fit(tiny):
     np.testing.assert_allclose(rates, by_hand(0.01, 1, 4) + by_hand(0.01, 2, 8), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_a_saved_model_keeps_the_schedule_and_begins_one_with_the_next_fit(tiny, model, tmp_path):
     fitted(model, *tiny.rows(16))
     model.save(tmp_path / "model.keras")

@@ -26,6 +26,7 @@ def loss_of(task, rows):
     )
 
 
+@pytest.mark.long
 def test_losses_at_both_ends_are_those_of_the_models(start, tuned, tiny, told):
     rows = tiny.rows(40, seed=9)
     before = tuned.fingerprint()

@@ -51,6 +51,7 @@ def test_probes_of_numbers_and_of_several_labels(drawn, loss):
     assert errors[1] < 0.6 * errors[0]
 
 
+@pytest.mark.long
 def test_probes_of_a_classifier_are_scored_as_its_head(trained, tiny, told, tmp_path):
     data, dev = tiny.rows(96, seed=5), tiny.rows(64, seed=6)
     plot = kb.plots.layers(trained, data, dev, seeds=2, epochs=10, progress=told)

@@ -11,6 +11,7 @@ from kerasbert.tasks.inputs import check_containers
 pytestmark = pytest.mark.one_layer
 
 
+@pytest.mark.long
 def test_class_weights_by_name_give_the_loss_of_sample_weights(tiny):
     model = tiny.classifier(sizes={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0})
     model.compile(keras.optimizers.SGD(0.0))

@@ -57,6 +57,7 @@ def test_a_trained_model_gets_exits_and_stays_as_it_is(tiny, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.long_cases
 def test_rows_end_at_the_first_confident_exit(deep, packed, share):
     inputs = {name: tf.constant(values) for name, values in packed.items()}
     exits = [{name: values.numpy() for name, values in each.items()} for each in deep.serve_exits(inputs)]

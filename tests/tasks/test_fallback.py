@@ -17,6 +17,7 @@ def task(tiny):
     return task
 
 
+@pytest.mark.long
 def test_a_threshold_is_chosen_saved_and_converted(tiny, task, tmp_path):
     texts, labels = tiny.rows(40, seed=3)
     below = task.choose_fallback([*texts, *OTHERS], [*labels, *["oos"] * 2])

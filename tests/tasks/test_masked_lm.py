@@ -20,6 +20,7 @@ def task(tiny):
     return kb.MaskedLM(tiny.encoder(num_hidden_layers=1), tiny.tokenizer(), 16, share=0.25)
 
 
+@pytest.mark.long
 def test_it_learns_to_fill_masks(task):
     task.compile(kb.adamw(1e-2))
     before = task.score(SENTENCES)

@@ -50,6 +50,7 @@ def two(tiny):
         ("sparse_categorical_crossentropy", lambda p: -np.log(p[np.arange(8), Y]).mean()),
     ],
 )
+@pytest.mark.long_cases
 def test_metrics_of_two_classes(two, given, expected):
     model, texts, probabilities = two
     found = evaluated(model, texts, Y, [given])
@@ -92,6 +93,7 @@ def test_binary_accuracy_is_refused_for_three_classes(tiny):
 @pytest.mark.parametrize(
     "given", ["accuracy", "binary_accuracy", metrics.BinaryAccuracy("m"), metrics.BinaryAccuracy("m", threshold=0.0)]
 )
+@pytest.mark.long_cases
 def test_accuracy_of_several_labels_counts_every_label(tiny, given):
     model = tiny.narrow(problem="multi_label")
     model.classifier.kernel.assign(model.classifier.kernel * 60)

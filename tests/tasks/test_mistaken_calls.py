@@ -18,6 +18,7 @@ PACKED = {"input_ids": np.full((2, 6), 5, np.int32)}
     "inputs",
     [["a text"], "a text", {"text": ["a text"]}, np.array(["a text"]), tf.constant([["a text"]]), None, 5, [5], {}],
 )
+@pytest.mark.long_cases
 def test_a_task_that_is_called_with_texts_names_predict(tiny, inputs):
     with pytest.raises(KerasBertError, match="call predict with texts"):
         tiny.narrow()(inputs)

@@ -30,6 +30,7 @@ def questions(count, seed=0):
     return examples, labels
 
 
+@pytest.mark.long
 def test_it_learns_which_choice_is_right(task):
     task.compile(kb.adamw(1e-2))
     examples, labels = questions(64)

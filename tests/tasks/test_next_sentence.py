@@ -25,6 +25,7 @@ def task(tiny):
     return kb.NextSentencePredictor(tiny.encoder(num_hidden_layers=1), tiny.tokenizer(), 16)
 
 
+@pytest.mark.long
 def test_it_learns_the_order_of_sentences(task):
     draw = np.random.default_rng(0)
     words = ["film", "book", "song", "it", "we", "so", "very"]
@@ -48,6 +49,7 @@ def test_it_learns_the_order_of_sentences(task):
         ("albert-two-groups", "sop_logits", ("in order", "swapped")),
     ],
 )
+@pytest.mark.long_cases
 def test_the_head_of_pretraining_checkpoints(name, output, labels, tmp_path):
     task = kb.NextSentencePredictor.from_pretrained(GOLDEN / name)
     assert task.load_report.missing == () and task.labels == labels

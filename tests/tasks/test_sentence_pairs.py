@@ -92,6 +92,7 @@ def test_losses_in_half_precision(vectors):
         np.testing.assert_allclose(found, loss(y, np.asarray(half, np.float32)), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_the_default_loss_depends_on_the_labels(model, pairs):
     """Scores: cosine loss. None: in-batch negatives. Vectors for single texts: the mean squared error."""
     compiled(model, rate=0.0)
@@ -131,6 +132,7 @@ def test_equal_texts_get_equal_numbers(model):
     assert len(np.unique(numbers)) == 4
 
 
+@pytest.mark.long
 def test_a_table_of_pairs(model, pairs, tmp_path):
     from kerasbert.data.dataset import Dataset
 
@@ -185,6 +187,7 @@ def test_losses_survive_serializing(loss):
     assert type(copy) is type(loss) and copy.get_config() == loss.get_config()
 
 
+@pytest.mark.long
 def test_a_saved_model_keeps_its_loss(model, pairs, tmp_path):
     compiled(model, InBatchNegatives(scale=5, symmetric=True))
     model.fit(pairs, verbose=0)

@@ -47,6 +47,7 @@ def test_labels_by_name(tiny, form):
 
 
 @pytest.mark.parametrize("names", [("sentence1", "sentence2"), ("text", "pair"), ("question", "sentence")])
+@pytest.mark.long_cases
 def test_pairs_by_column(tiny, names):
     model = tiny.narrow()
     texts, _ = tiny.rows(4)

@@ -31,6 +31,7 @@ def test_the_list_has_every_settings_file(original):
 
 
 @pytest.mark.parametrize("name", FILES)
+@pytest.mark.long_cases
 def test_an_unknown_key_is_noted_and_an_error_under_strict(original, tmp_path, capsys, name):
     folder = Path(shutil.copytree(original, tmp_path / "model"))
     kb.SentenceEncoder.from_pretrained(folder)

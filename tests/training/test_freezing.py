@@ -40,6 +40,7 @@ def trained(model):
         (("head", "layers.*"), {"embeddings", "pooler"}),
     ],
 )
+@pytest.mark.long_cases
 def test_frozen_parts_do_not_change(tiny, parts, left):
     model = narrow(tiny)
     freeze(model, *parts)
@@ -79,6 +80,7 @@ def test_a_task_is_trained_again_after_unfreezing(tiny):
         unfreeze(model)
 
 
+@pytest.mark.long
 def test_a_frozen_task_saves_and_quantizes_like_any_other(tiny, tmp_path):
     model, texts = tiny.narrow(), tiny.rows(6)[0]
     whole, fingerprint, predicted = values(model), model.fingerprint(), model.predict(texts)
@@ -93,6 +95,7 @@ def test_a_frozen_task_saves_and_quantizes_like_any_other(tiny, tmp_path):
     assert len(quantized.trainable_variables) == len(whole)  # a new task
 
 
+@pytest.mark.long
 def test_a_frozen_task_converts_the_same(tiny):
     from kerasbert.export import convert
 
@@ -158,6 +161,7 @@ def test_unfreezing_continues_in_a_later_fit(tiny):
     assert record.epochs == [STAGES[0] | STAGES[1]]
 
 
+@pytest.mark.long
 def test_parts_that_a_run_is_too_short_for_are_noted(tiny, capsys):
     model = narrow(tiny)
     model.compile(kb.adamw(0.05), run_eagerly=True)
@@ -201,6 +205,7 @@ def needed(tensors):
     return found
 
 
+@pytest.mark.long
 def test_no_gradients_are_computed_for_frozen_parts(tiny):
     """The point of the feature-based way: its training step is a fraction of the whole one's."""
     operations = {}

@@ -83,6 +83,7 @@ def test_dropout_is_active_in_the_resumed_run(parts):
     assert task.dropout.rate > 0 and task.dropout.state.numpy()[1] == before[1] + STEPS * EPOCHS
 
 
+@pytest.mark.long
 def test_the_best_epoch_is_kept_and_saved(parts, monkeypatch):
     task = parts.task()
     values = iter([0.5, 0.9, 0.7])
@@ -153,6 +154,7 @@ def test_progress_counts_steps_and_the_rows_of_dev(parts, told):
     assert {reports[i + 1][0] for i in ends if i + 1 < len(reports)} <= {"scoring dev", "training"}
 
 
+@pytest.mark.long
 def test_early_stopping(parts, monkeypatch, told):
     task, notes = parts.task(), told.notes
     monkeypatch.setattr(SingleLabel, "metrics", lambda *arguments: {"accuracy": 0.5})
@@ -163,6 +165,7 @@ def test_early_stopping(parts, monkeypatch, told):
     assert notes[-1] == "kept epoch 1 of 2, the best by accuracy on dev.tsv, tied with 1 later epoch"
 
 
+@pytest.mark.long
 def test_a_nan_loss_stops_the_run_and_keeps_the_saved_model(parts):
     task = parts.task()
 
@@ -215,6 +218,7 @@ def test_a_flipped_bit_in_the_state_is_found(parts):
     parts.run(resume=True)
 
 
+@pytest.mark.long
 def test_a_state_without_its_settings_is_no_finished_run(parts):
     with pytest.raises(Killed):
         parts.run(callbacks=(KillAfter(STEPS + 2),))
@@ -223,6 +227,7 @@ def test_a_state_without_its_settings_is_no_finished_run(parts):
         check_resumable(parts.folder, TrainConfig(model="m"))
 
 
+@pytest.mark.long
 def test_runs_that_cannot_be_resumed(parts, tiny):
     with pytest.raises(KerasBertError, match="received none; leave out --resume"):
         check_resumable(parts.folder, TrainConfig(model="m"))

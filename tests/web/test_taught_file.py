@@ -23,7 +23,8 @@ const { model, out, examples, texts } = JSON.parse(readFileSync(0, "utf8"));
 const classes = new TaughtClasses(texts[0].length);
 for (const [name, rows] of examples) for (const [text, vector] of rows) classes.add(name, text, Float32Array.from(vector));
 writeFileSync(out, taughtFile(new Uint8Array(readFileSync(model)), "search", classes));
-const found = texts.map((vector) => Object.fromEntries(classes.classify(Float32Array.from(vector)).map((each) => [each.name, each.probability])));
+const classify = (vector) => classes.classify(Float32Array.from(vector)).map((each) => [each.name, each.probability]);
+const found = texts.map((vector) => Object.fromEntries(classify(vector)));
 console.log(JSON.stringify(found));
 """
 

@@ -144,6 +144,7 @@ def test_reduced_recipe_has_fewer_texts_in_every_stage():
 # -- builds ----------------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_vectors_are_computed_once(teacher, tmp_path, monkeypatch):
     monkeypatch.setattr(vectors, "SHARD", 2)
     encoder, calls = kb.SentenceEncoder.from_pretrained(teacher, sequence_length=32), []
@@ -239,6 +240,7 @@ def test_a_second_teachers_vectors_are_learned(texts, teacher, tmp_path):
         build_encoder(recipe(**changes), text_files([texts]), folders[:1], tmp_path / "work")
 
 
+@pytest.mark.long
 def test_questions_have_the_vectors_of_queries_and_other_texts_both(texts, teacher, tmp_path):
     stage = Stage(epochs=1, learning_rate=1e-3, query_prompt="the ", passage_prompt="a ")
     rows = ["cat sees dog?", "cat sees dog."]

@@ -15,6 +15,7 @@ WITH_GOLDEN = [model for model in models() if model.golden.is_file()]
 @pytest.mark.parametrize(
     "model", [model for model in WITH_GOLDEN if model.kind == ENCODER], ids=lambda model: model.name
 )
+@pytest.mark.long_cases
 def test_encoders_give_their_golden_vectors(model):
     golden = json.loads(model.golden.read_text("utf-8"))
     assert golden["inputs"] == list(TEXTS) == golden_inputs(model)

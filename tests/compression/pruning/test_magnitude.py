@@ -54,6 +54,7 @@ def pruned(tiny):
     return task
 
 
+@pytest.mark.long
 def test_sparsity_follows_the_schedule(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].attention.query.kernel
@@ -81,6 +82,7 @@ def test_compiled_steps_are_pruned_too(tiny):
     np.testing.assert_array_equal(watch.zeros[1], watch.zeros[3])
 
 
+@pytest.mark.long
 def test_smallest_weights_are_pruned_and_may_return_until_the_end(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].attention.value.kernel
@@ -94,6 +96,7 @@ def test_smallest_weights_are_pruned_and_may_return_until_the_end(tiny):
     np.testing.assert_array_equal(watch.zeros[3], watch.zeros[5])
 
 
+@pytest.mark.long
 def test_large_masked_weight_returns_at_an_update(tiny):
     """Masks are made of what the optimizer gave, not of the zeros put there before."""
     task = compiled(tiny.narrow())
@@ -109,6 +112,7 @@ def test_large_masked_weight_returns_at_an_update(tiny):
     assert watch.zeros[0].any() and not (watch.zeros[1] & watch.zeros[0]).any()
 
 
+@pytest.mark.long
 def test_two_of_four_pattern_runs_along_inputs_from_the_first_step(tiny):
     task = compiled(tiny.narrow())
     kernel = task.encoder.layers[0].feed_forward.intermediate.kernel  # (8, 16)
@@ -122,6 +126,7 @@ def test_two_of_four_pattern_runs_along_inputs_from_the_first_step(tiny):
     assert (np.where(stored, groups, 0).max(-1) <= np.where(stored, np.inf, groups).min(-1)).all()
 
 
+@pytest.mark.long
 def test_blocks_are_pruned_as_a_whole(tiny):
     task = compiled(tiny.narrow())
     fit(task, tiny, MagnitudePruning(Sparsity(0.5, "4x1", updates=1)))
@@ -131,6 +136,7 @@ def test_blocks_are_pruned_as_a_whole(tiny):
         assert (blocks.all(1) == blocks.any(1)).all() and blocks.mean() == 0.5
 
 
+@pytest.mark.long
 def test_frozen_kernels_stay_and_heads_and_tables_need_a_part(tiny):
     task = tiny.narrow()
     freeze(task, "layers.*")
@@ -142,6 +148,7 @@ def test_frozen_kernels_stay_and_heads_and_tables_need_a_part(tiny):
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_later_fit_counts_its_own_steps(tiny):
     task = compiled(tiny.narrow())
     fit(task, tiny)
@@ -216,6 +223,7 @@ def test_zeros_are_kept_while_a_model_is_quantized(tiny, pruned):
     assert shares(model).keys() - pruned_kernels(model).keys() == {"classifier", "embeddings.word"}
 
 
+@pytest.mark.long
 def test_an_int8_file_has_the_zeros(tiny, pruned):
     """The query's kernel is stored scaled, the first feed-forward one with equalized rows: zeros are zeros."""
     from kerasbert.export.conversion import convert
@@ -273,6 +281,7 @@ def test_invalid_settings_are_refused(settings, expected):
         Sparsity(**settings)
 
 
+@pytest.mark.long
 def test_settings_that_do_not_fit_a_task_are_refused_before_training(tiny):
     task = compiled(tiny.narrow())
     before = task.fingerprint()
@@ -294,6 +303,7 @@ def test_settings_that_do_not_fit_a_task_are_refused_before_training(tiny):
         Sparsity(0.5).check(task, 100)
 
 
+@pytest.mark.long
 def test_few_steps_have_fewer_updates_and_reach_the_target(tiny, capsys):
     task = compiled(tiny.narrow())
     fit(task, tiny, MagnitudePruning(Sparsity(0.5)))
@@ -303,6 +313,7 @@ def test_few_steps_have_fewer_updates_and_reach_the_target(tiny, capsys):
     assert [Sparsity(0.5).updates_in(steps) for steps in (2, 6, 1000)] == [1, 3, 20]
 
 
+@pytest.mark.long
 def test_unknown_or_merged_steps_are_refused(tiny):
     callback = MagnitudePruning(Sparsity(0.5, updates=1), tiny.narrow())
     callback.set_params({"steps": 8, "epochs": 1})

@@ -84,12 +84,14 @@ def test_the_choice_is_repeatable_and_has_both_ends(model, tiny, choice):
     assert ends[0] is None and len(ends[1]) == len(choice.kernels)
 
 
+@pytest.mark.long
 def test_eigenvalues_are_found_for_whole_layers(model, tiny):
     found = choose_bits(model, tiny.rows(4), 8, "eigenvalue", parts=1, rows=4)
     assert [kernel.path for kernel in found.kernels] == ["layers.0", "pooler", "classifier"]
     assert len(found.policy.kernel_rules) == 8
 
 
+@pytest.mark.long
 def test_training_and_file_have_the_chosen_bits(model, tiny, choice, tmp_path):
     texts = tiny.rows(8)[0]
     mixed = quantize(model, choice.policy)
@@ -153,6 +155,7 @@ def test_quantized_and_unlabelled_models_and_wrong_rules_are_refused(model, tiny
         quantize(model, replace(kb.compression.POLICIES["static_wi8_ai8"], kernel_rules=(("*", 4),)), calibration=["a"])
 
 
+@pytest.mark.long
 def test_sentence_encoders_are_measured_on_pairs(tiny):
     encoder = SentenceEncoder(tiny.narrow().encoder, tiny.tokenizer(), sequence_length=16)
     texts = tiny.rows(4)[0]
@@ -177,6 +180,7 @@ def check_damaged_scales_are_refused(path) -> None:
             ModelFile.read(bytes(encode(model)))
 
 
+@pytest.mark.long
 def test_blocks_of_inputs_have_scales_of_their_own_in_training_and_file(tiny, tmp_path):
     sizes = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
     model, texts = tiny.classifier(sizes=sizes), tiny.rows(8)[0]
@@ -210,6 +214,7 @@ def test_blocks_of_inputs_have_scales_of_their_own_in_training_and_file(tiny, tm
         replace(policy, kernel_block=16)
 
 
+@pytest.mark.long
 def test_long_sentences_that_have_several_rows_count_once(tiny):
     tagger = kb.TokenTagger(tiny.encoder(num_hidden_layers=1), tiny.tokenizer(), labels=["O", "B-X"], sequence_length=8)
     sentences = [(["we", "saw", "it"] * length, ["O", "O", "B-X"] * length) for length in (1, 5, 2, 6)]

@@ -113,6 +113,7 @@ def test_outlier_tokens_clipped_by_the_fine_grid_do_not_count_as_loss(trained, t
     assert found["squares"].least_signal_to_noise < 1
 
 
+@pytest.mark.long
 def test_small_channels_that_are_only_squared_do_not_count_as_loss(trained, texts):
     task = trained.with_policy(None)
     block = task.encoder.layers[0]
@@ -197,6 +198,7 @@ def test_unknown_labels_are_ignored_with_a_note(static_model, tiny, tmp_path, ca
     assert "no metric, because the labels are not the model's" in said.err and json.loads(said.out)["metric"] is None
 
 
+@pytest.mark.long
 def test_plot_is_written_atomically(static_model, texts, tmp_path):
     found = diagnose(static_model, texts, rows=4)
     for name in ("loss.svg", "loss.svg", "loss.png", "loss.png"):  # the second one replaces the first

@@ -9,6 +9,7 @@ from kerasbert.layers.quantization.activation_quantizers import activation_quant
 from kerasbert.processors.decisions import decides, same_decisions
 
 
+@pytest.mark.long
 def test_one_tensor_costs_less_than_all_and_a_broken_one_most(trained, tiny):
     texts, labels = tiny.rows(48, seed=3)
     model = quantize(trained, calibration=texts)
@@ -36,6 +37,7 @@ def test_effect_of_all_quantizers_matches_the_model(static_model, trained, tiny)
     assert found.together.agreement == np.mean(mine.argmax(1) == theirs.argmax(1))
 
 
+@pytest.mark.long
 def test_embeddings_have_error_without_agreement(static_vectors, vectors, tiny):
     texts = tiny.rows(8, seed=5)[0]
     mine, theirs = static_vectors.predict(texts), vectors.predict(texts)

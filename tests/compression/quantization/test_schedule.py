@@ -28,6 +28,7 @@ def model(tiny):
     return model
 
 
+@pytest.mark.long
 def test_ranges_move_then_freeze(tiny, model):
     phases = Watched(model, delay=0.25, freeze=0.75)
     model.fit(*tiny.rows(32), batch_size=8, epochs=2, seed=0, verbose=0, callbacks=[phases])  # 8 steps

@@ -106,6 +106,7 @@ def test_wrong_numbers_fail(pretend):
     assert checks["gpu-strict"].status == "failed" and "off by up to" in checks["gpu-strict"].reason
 
 
+@pytest.mark.long
 def test_a_16_bit_device_has_a_larger_tolerance(pretend, float_file, helpers):
     exact = helpers.run_rows(float_file, helpers.packed_rows(6))["probabilities"]
     near = {"fully_accelerated": True, "output probabilities": exact + np.float32(3e-3)}
@@ -127,6 +128,7 @@ def test_without_an_adapter_nothing_is_run(pretend, log, status, expected):
 
 
 @pytest.mark.parametrize("status, expected", [(-6, "killed by SIGABRT"), (None, "the time limit"), (1, "exit code 1")])
+@pytest.mark.long_cases
 def test_a_crash_fails_with_its_last_message(pretend, status, expected):
     checks = pretend(ADAPTER + "F0000 Check failed: !IsInput(consumer, value)", None, status)
     assert checks["gpu-strict"].status == "failed"
@@ -146,6 +148,7 @@ def test_an_error_in_one_backend_does_not_stop_the_others(monkeypatch, float_fil
     assert by_name["cpu-xnnpack"].status == "passed"
 
 
+@pytest.mark.long
 def test_16_bits_are_a_check_of_their_own(pretend, monkeypatch):
     monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: False))
     check = pretend(ADAPTER, {"fully_accelerated": True})["gpu-half"]

@@ -112,6 +112,7 @@ def test_no_operator_computes_in_float(made, name):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("name", MADE)
+@pytest.mark.long_cases
 def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
     model, result = made[name]
     texts, labels = tiny.rows(120, seed=9)
@@ -223,6 +224,7 @@ def test_metadata_and_inspection_name_it(made, tmp_path):
     assert found.quantized_parameter_share > 0.9
 
 
+@pytest.mark.long
 def test_converting_mobilebert_prints_nothing(shallow, calibration, capfd):
     convert(shallow, integer_only=True, calibration=calibration[:4], length=8)
     written = capfd.readouterr()

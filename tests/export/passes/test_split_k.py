@@ -75,6 +75,7 @@ def test_every_kernel_is_stored_once(name, tiny):
     assert before <= held() < 1.01 * before
 
 
+@pytest.mark.long
 def test_activation_and_bias_are_applied_once(tiny):
     model = _model("mobilebert", tiny)
     for path, variable in model.variables_by_path().items():
@@ -89,6 +90,7 @@ def test_activation_and_bias_are_applied_once(tiny):
     np.testing.assert_allclose(*(_answers(each, model, tiny.rows(4)[0]) for each in (content, _cpu(model))), atol=2e-6)
 
 
+@pytest.mark.long
 def test_a_tied_decoder_stays_whole(tiny):
     """Its parts would be a second copy of the embedding table."""
     model = MaskedLM(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=tiny.length)
@@ -114,6 +116,7 @@ def test_kernels_of_8_bits_stay_whole(tiny):
     assert sorted(_widths(parts)) == sorted(_widths(whole))
 
 
+@pytest.mark.long
 def test_products_are_split_only_on_request(tiny, capsys, tmp_path):
     model = tiny.narrow()
     found = [

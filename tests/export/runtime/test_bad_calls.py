@@ -106,6 +106,7 @@ def foreign_errors(calls, subject) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["intents", "search", "slots"])
+@pytest.mark.long_cases
 def test_calls_of_a_file_are_answered_or_refused(name):
     assert foreign_errors(FILES, kb.open(name)) == []
 

@@ -62,6 +62,7 @@ def test_threads_share_a_file_without_texts(helpers, float_file):
     assert wrong_answers(lambda row: model.run(row)["probabilities"], rows, wanted, rounds=20) == []
 
 
+@pytest.mark.long
 def test_threads_share_a_task(tiny):
     """Also while its graphs are traced: Keras deletes an attribute before it replaces it."""
     texts, task = tiny.rows(8)[0], tiny.narrow()
@@ -102,6 +103,7 @@ assert model("wake me at six") == wanted
 
 
 @pytest.mark.parametrize("isolated", ["plain", "isolated"])
+@pytest.mark.long_cases
 def test_a_forked_process_answers_rightly(isolated):
     done = subprocess.run(
         [sys.executable, "-c", FORK, "intents", isolated], capture_output=True, text=True, timeout=60, check=False

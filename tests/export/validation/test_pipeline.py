@@ -188,6 +188,7 @@ def test_a_setting_without_effect_may_differ(tiny, answerer, run):
     assert report.ok, report.table()
 
 
+@pytest.mark.long
 def test_collapsed_scores_fail_although_every_prediction_agrees(tiny, static_model, run):
     content = convert(static_model).content
     collapsed = in_graph("", scale_layer(-1, 0.02)).change(content)

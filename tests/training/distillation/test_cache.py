@@ -41,6 +41,7 @@ def test_cache_keeps_results_and_runs_the_teacher_once(models, fit, tmp_path, ca
         assert found[2][name] == found[1][name]
 
 
+@pytest.mark.long
 def test_teacher_data_and_objectives_determine_the_cache_folder(tiny, models, tmp_path):
     first, student = tiny.narrow(0), tiny.narrow(1)
 
@@ -61,6 +62,7 @@ def test_teacher_data_and_objectives_determine_the_cache_folder(tiny, models, tm
     assert train(SoftLabels(), cache_type="float16") == 5
 
 
+@pytest.mark.long
 def test_damaged_cache_and_overflow_are_refused(tiny, models, tmp_path):
     student, teacher = tiny.narrow(1), tiny.narrow(0)
 

@@ -27,6 +27,7 @@ def smaller_words(tiny):
     return WordPiece((*tiny.vocabulary[:5], *reversed(tiny.vocabulary[5:])))
 
 
+@pytest.mark.long
 def test_student_learns_and_teacher_stays_unchanged(models, fit, tmp_path):
     student, before = models.student(hidden_size=8), models.teacher.fingerprint()
     distiller = Distiller(student, models.teacher, [SoftLabels(2.0), HiddenStates({0: 1})], label_weight=0.5)
@@ -47,6 +48,7 @@ def test_student_learns_and_teacher_stays_unchanged(models, fit, tmp_path):
     )
 
 
+@pytest.mark.long
 def test_traced_step_equals_eager_step(models):
     found = []
     for eager in (True, False):
@@ -59,6 +61,7 @@ def test_traced_step_equals_eager_step(models):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-4)
 
 
+@pytest.mark.long
 def test_student_learns_without_labels(models, fit):
     student = models.student()
     head = student.classifier.kernel.numpy()
@@ -84,6 +87,7 @@ def test_learning_rates_and_freezing_apply_to_the_student(models):
     assert np.abs(distiller.projections[0].kernel - before[2]).max() > 0
 
 
+@pytest.mark.long
 def test_teacher_may_have_another_vocabulary(tiny, models, smaller_words, fit):
     from kerasbert.tasks import TextClassifier
 
@@ -168,6 +172,7 @@ def test_progress_shows_task_metric_before_objective_losses(models, tmp_path, to
     assert [figure.split()[0] for figure in told.steps[-1][-1][:4]] == ["loss", "accuracy", "label_loss", "soft_labels"]
 
 
+@pytest.mark.long
 def test_progressive_stages_train_one_layer_each(models):
     student, teacher = models.student(num_hidden_layers=2), models.teacher
     distiller = Distiller(student, teacher, [HiddenStates("last", embeddings=False)])

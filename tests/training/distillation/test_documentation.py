@@ -19,6 +19,7 @@ def eager():
 
 
 @pytest.mark.filterwarnings("ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning")
+@pytest.mark.long
 def test_documented_training_and_progressive_stages_run(tiny, monkeypatch, tmp_path, eager):
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     training = next(block for block in blocks if "Distiller(" in block)

@@ -139,6 +139,7 @@ def test_both_models_learn_and_the_given_teacher_stays(teacher, texts, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["distilbert", "electra", "mobilebert", "albert"])
+@pytest.mark.long_cases
 def test_other_architectures_shrink_too(tiny, texts, name):
     from kerasbert import encoders
 

@@ -73,6 +73,7 @@ def test_teacher_other_than_bert_is_refused(tiny):
         no_norm_student(teacher, 1, ["good film"])
 
 
+@pytest.mark.long
 def test_pruned_sizes_are_kept(tiny, trained):
     teacher = prune_feed_forward(prune_heads(trained, heads={1: [0, 2, 3]}), widths=[64, 8], data=tiny.rows(8))
     student = no_norm_student(teacher, [1], tiny.rows(16)[0])

@@ -37,6 +37,7 @@ def test_chosen_layers_are_copied(deep, layers, strategy, expected, capsys):
     assert not np.array_equal(student.classifier.kernel, deep.classifier.kernel)  # a copy
 
 
+@pytest.mark.long
 def test_student_with_all_layers_equals_the_teacher(deep, tiny):
     texts = tiny.rows(4)[0]
     np.testing.assert_allclose(student_from(deep, 4).predict(texts), deep.predict(texts), atol=1e-6)
@@ -58,6 +59,7 @@ def test_albert_student_has_fewer_calls(tiny):
         student_from(teacher, [0, 2])
 
 
+@pytest.mark.long
 def test_layers_with_pruned_heads_keep_their_sizes(deep, tiny):
     teacher = prune_heads(deep, heads={0: [1], 2: [0, 1, 2]})
     student = student_from(teacher, [2, 3])
@@ -68,6 +70,7 @@ def test_layers_with_pruned_heads_keep_their_sizes(deep, tiny):
     assert student_from(teacher, [2, 3], num_attention_heads=2).encoder.cut is None
 
 
+@pytest.mark.long
 def test_pruned_networks_keep_their_widths(deep, tiny):
     teacher = prune_feed_forward(deep, widths=[8, 4, 4, 6], data=tiny.rows(4))
     student = student_from(teacher, [1, 2])

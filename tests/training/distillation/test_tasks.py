@@ -67,6 +67,7 @@ def test_every_task_can_be_distilled(tiny, fit, kind, tmp_path):
         ("distilbert", {"num_hidden_layers": 3}),
     ],
 )
+@pytest.mark.long_cases
 def test_teacher_may_have_another_architecture(tiny, fit, kind, sizes):
     encoder = encoders.encoder_class(kind)
     config = encoder.config_class(**{**tiny.sizes, **SMALL, "hidden_size": 16, **sizes})

@@ -61,6 +61,7 @@ def test_other_architectures_have_modules_too(tiny, name):
     np.testing.assert_allclose(drawn(theseus, [True], inputs), theseus.student(inputs), atol=1e-6)
 
 
+@pytest.mark.long
 def test_only_the_successors_layers_are_trained(models, teacher):
     student = student_from(teacher, 1)
     fixed = {path: v.numpy() for path, v in student.variables_by_path().items() if ".layers." not in path}

@@ -88,6 +88,7 @@ def test_gate_derivative_matches_finite_difference(make, tiny):
     assert all(point.observer is None for point in points)
 
 
+@pytest.mark.long
 def test_absolute_derivatives_are_averaged_over_texts(make, tiny):
     """Texts whose losses would change in opposite directions do not cancel out."""
     model, (texts, labels) = make.classifier(), tiny.rows(4)
@@ -98,6 +99,7 @@ def test_absolute_derivatives_are_averaged_over_texts(make, tiny):
     np.testing.assert_allclose(together, np.mean(alone, axis=0), rtol=1e-3)
 
 
+@pytest.mark.long
 def test_importance_is_normalized_and_leaves_the_task_unchanged(make, tiny):
     model = make.classifier(num_hidden_layers=3)
     before = {path: variable.numpy() for path, variable in model.variables_by_path().items()}
@@ -122,6 +124,7 @@ def test_heads_are_ranked_globally_or_per_layer(make, tiny):
     assert again.encoder.options == {"cut": {"heads": [1, 1]}}
 
 
+@pytest.mark.long
 def test_importance_of_shared_block_covers_all_calls(make, tiny):
     model = make.classifier("albert", num_hidden_layers=3)
     found = head_importance(model, tiny.rows(4))

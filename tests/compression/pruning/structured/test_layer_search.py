@@ -63,6 +63,7 @@ def test_fixed_strategies_are_named(encoder, texts):
     assert sorted(few) == ["bottom", "contribution", "symmetric", "top"]  # others remove two of four at most
 
 
+@pytest.mark.long
 def test_drop_layers_takes_the_best_choice(make, encoder, texts):
     best = search_layers(encoder, 2, texts)[0]
     found = drop_layers(encoder, keep=2, strategy="search", data=texts)
@@ -156,6 +157,7 @@ def test_every_task_is_compared(make, tiny, texts, task, settings):
         assert [choice.similarity for choice in found] == pytest.approx(same)
 
 
+@pytest.mark.long
 def test_rows_are_spread_over_the_data(encoder, texts):
     few = search_layers(encoder, 2, texts, rows=3)
     chosen = [texts[0], texts[6], texts[11]]  # 5.5 is rounded to the even number
@@ -165,6 +167,7 @@ def test_rows_are_spread_over_the_data(encoder, texts):
         assert one.layers == other.layers and one.similarity == pytest.approx(other.similarity, abs=1e-5)
 
 
+@pytest.mark.long
 def test_labels_are_not_used(encoder, texts, tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(f"{text}\tthe film\t1\n" for text in texts), "utf-8")

@@ -40,6 +40,7 @@ def test_equal_layers_are_shared_without_effect(make, tiny, name, task):
     np.testing.assert_allclose(make.output(shared, texts), make.output(model, texts), atol=2e-5)
 
 
+@pytest.mark.long
 def test_groups_are_consecutive_and_get_the_named_weights(make):
     model = make.classifier(num_hidden_layers=5)
     path = "encoder.layers.{}.feed_forward.intermediate.kernel"

@@ -77,6 +77,7 @@ def test_contribution_drops_the_layer_without_effect(make, tiny, name):
     np.testing.assert_allclose(make.output(smaller, texts), make.output(model, texts), atol=1e-4)
 
 
+@pytest.mark.long
 def test_albert_drops_groups_without_calls(make, tiny):
     sizes = {"num_hidden_layers": 4, "num_hidden_groups": 2, "inner_group_num": 2}
     model, texts = make.classifier("albert", **sizes), tiny.rows(4)[0]
@@ -93,6 +94,7 @@ def test_albert_drops_groups_without_calls(make, tiny):
         drop_layers(model, layers=[0, 2, 3])
 
 
+@pytest.mark.long
 def test_adapters_and_layer_mix_of_kept_layers_are_kept(make):
     model = make.classifier(num_hidden_layers=3, options={"adapters": 2, "layer_mix": True})
     smaller = drop_layers(model, layers=[0, 2])

@@ -138,6 +138,7 @@ def test_factors_are_quantized_with_one_range_between_them(make, tiny, tmp_path,
         ({"rank": 2, "data": ["", " "]}, "expected texts in words that the model's tokenizer knows to weight directions"),
     ],
 )  # fmt: skip
+@pytest.mark.long_cases
 def test_wrong_ranks_are_refused(make, arguments, message):
     with pytest.raises(KerasBertError, match=message):
         factorize(make.classifier(num_hidden_layers=1), **arguments)

@@ -61,6 +61,7 @@ def test_networks_may_have_different_widths(make, tiny, tmp_path, name):
     make.assert_equal_weights(quantized, smaller)
 
 
+@pytest.mark.long
 def test_neurons_of_all_layers_ranked_together(make, tiny):
     model, data = make.classifier(), tiny.rows(8)
     network = feed_forwards(model)[0]

@@ -38,6 +38,7 @@ def test_the_documented_table_is_current():
 
 
 @pytest.mark.parametrize("target", ["cpu", "gpu"])
+@pytest.mark.long_cases
 def test_delegated_operators_are_in_the_table(trained, static_model, target, tmp_path):
     made = kb.export.convert(static_model if target == "cpu" else trained, target=target)
     path = made.save(tmp_path / "made.tflite")
