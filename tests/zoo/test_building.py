@@ -279,9 +279,11 @@ def test_neighbours_have_no_loss_where_the_order_and_the_distances_are_the_teach
     np.testing.assert_allclose(*each, atol=1e-5)
 
 
-def test_a_stage_with_an_unknown_teacher_is_an_error():
+def test_a_stage_with_an_unknown_teacher_is_an_error(texts, tmp_path):
     with pytest.raises(KerasBertError, match="one of the recipe's first, received 'second'; add it"):
-        recipe(teachers=["first"]).teacher_of(Stage(epochs=1, learning_rate=1e-3, teacher="second"))
+        stages = [*recipe().stages, Stage(epochs=1, learning_rate=1e-3, teacher="second")]
+        build_encoder(recipe(teachers=["first"], stages=stages), [texts], [texts], tmp_path / "work")
+    assert not (tmp_path / "work").exists(), "nothing is trained before"
 
 
 @pytest.mark.long

@@ -44,7 +44,7 @@ def build_encoder(
             kind of vocabulary or a smaller one, or has fewer layers than the recipe needs.
     """
     progress = progress or Progress()
-    _check_number(recipe, teachers)
+    _check_teachers(recipe, teachers)
     texts = sample_texts(files, TextCounts(recipe.sentences, recipe.passages), recipe.seed)
     random.Random(recipe.seed).shuffle(texts)
     texts = texts[: recipe.used_texts(len(texts)) + DEV_TEXTS]
@@ -57,11 +57,13 @@ def build_encoder(
     return _train_stages(recipe, teachers, path, texts, work, progress)
 
 
-def _check_number(recipe: Recipe, teachers: Sequence[Path]) -> None:
+def _check_teachers(recipe: Recipe, teachers: Sequence[Path]) -> None:
     if len(teachers) != max(1, len(recipe.teachers)):
         names = ", ".join(recipe.teachers) or "one"
         received = ", ".join(map(str, teachers)) or "none"
         raise KerasBertError(f"expected the recipe's teachers in this order: {names}; received {received}")
+    for stage in recipe.stages:
+        recipe.teacher_of(stage)  # an unknown name is an error before the hours of the stages before it
 
 
 def _train_stages(

@@ -10,9 +10,9 @@ const MOST_MEMBERS = 16;
 const MOST_BYTES = new Map([[DESCRIPTION, 8 << 20], [VOCABULARY, 32 << 20], [LABELS, 4 << 20]]);
 
 // Signatures and sizes of APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Numbers are little-endian.
-const MEMBER = 0x04034b50;
-const DIRECTORY_ENTRY = 0x02014b50;
-const END = 0x06054b50;
+export const MEMBER = 0x04034b50;
+export const DIRECTORY_ENTRY = 0x02014b50;
+export const END = 0x06054b50;
 const MEMBER_SIZE = 30;
 const ENTRY_SIZE = 46;
 const END_SIZE = 22;

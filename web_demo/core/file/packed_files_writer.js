@@ -1,10 +1,6 @@
 import { crc32 } from "./crc32.js";
-import { PackedFiles } from "./packed_files.js";
+import { DIRECTORY_ENTRY, END, MEMBER, PackedFiles } from "./packed_files.js";
 
-// Of APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Numbers are little-endian.
-const MEMBER = 0x04034b50;
-const DIRECTORY_ENTRY = 0x02014b50;
-const END = 0x06054b50;
 const VERSION = 20; // that unpacks folders and compressed files, as other programs write it
 const UTF8 = 0x800;
 const FIRST_DAY = 0x21; // 1980-01-01: equal files are equal bytes, whenever they are written

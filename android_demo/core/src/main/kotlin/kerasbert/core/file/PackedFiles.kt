@@ -15,12 +15,12 @@ private const val MOST_MEMBERS = 16
 private val MOST_BYTES = mapOf(DESCRIPTION to (8 shl 20), VOCABULARY to (32 shl 20), LABELS to (4 shl 20))
 
 // Signatures and sizes of APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Numbers are little-endian.
-private const val MEMBER = 0x04034B50
-private const val DIRECTORY_ENTRY = 0x02014B50
-private const val END = 0x06054B50
-private const val MEMBER_SIZE = 30
-private const val ENTRY_SIZE = 46
-private const val END_SIZE = 22
+internal const val MEMBER = 0x04034B50
+internal const val DIRECTORY_ENTRY = 0x02014B50
+internal const val END = 0x06054B50
+internal const val MEMBER_SIZE = 30
+internal const val ENTRY_SIZE = 46
+internal const val END_SIZE = 22
 private const val MOST_COMMENT = 65_535
 private const val ENCRYPTED = 1
 

@@ -4,13 +4,6 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.util.zip.CRC32
 
-// Of APPNOTE.TXT 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Numbers are little-endian.
-private const val MEMBER = 0x04034B50
-private const val DIRECTORY_ENTRY = 0x02014B50
-private const val END = 0x06054B50
-private const val HEADER_SIZE = 30
-private const val ENTRY_SIZE = 46
-private const val END_SIZE = 22
 private const val VERSION: Short = 20 // that unpacks folders and compressed files, as other programs write it
 private const val UTF8: Short = 0x800
 private const val FIRST_DAY: Short = 0x21 // 1980-01-01: equal files are equal bytes, whenever they are written
@@ -20,7 +13,7 @@ private class Packed(name: String, text: String, val at: Int) {
     val title = name.toByteArray()
     val bytes = text.toByteArray()
     val crc = CRC32().apply { update(bytes) }.value.toInt()
-    val size get() = HEADER_SIZE + title.size + bytes.size
+    val size get() = MEMBER_SIZE + title.size + bytes.size
 
     /** The fields that the header and the entry of the directory share. */
     fun write(buffer: ByteBuffer) {
