@@ -15,7 +15,7 @@ MODULES = (
 )  # fmt: skip
 PACKAGES = (
     "console", "files", "layers", "encoders", "optimizers", "text", "data", "heads", "processors", "checkpoints", "losses", "tasks",
-    "training", "compression", "export", "retrieval", "few_shot", "plots", "web", "zoo", "cli",
+    "training", "compression", "export", "retrieval", "few_shot", "plots", "web", "zoo", "selection", "cli",
 )  # fmt: skip
 ROOMS = (*MODULES, *PACKAGES, "__main__")
 SOURCES = import_graph.module_files(ROOT)

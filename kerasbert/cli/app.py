@@ -83,8 +83,8 @@ class Commands(TyperGroup):
 
 # The module of each command, in the order of the help text. The command is the function of that name.
 _COMMANDS = (
-    "quickstart", "pretrain", "train", "quantize", "prune", "distill", "teach", "evaluate", "predict", "compare", "diagnose", "convert",
-    "inspect", "validate", "benchmark", "index", "search", "web", "setup",
+    "quickstart", "pretrain", "train", "quantize", "prune", "distill", "teach", "fit", "evaluate", "predict", "compare", "diagnose",
+    "convert", "inspect", "validate", "benchmark", "index", "search", "web", "setup",
 )  # fmt: skip
 # The groups of commands: the help text of each, and its commands with the functions of the module that has its name.
 _GROUPS = {

@@ -180,7 +180,7 @@ def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path
     import shutil
 
     from kerasbert.cli.outputs.destinations import check_out_file
-    from kerasbert.cli.runs.zoo_steps import run_steps
+    from kerasbert.cli.runs.command_steps import run_steps
     from kerasbert.files.atomic import atomic_file
     from kerasbert.files.own_files import MODEL
     from kerasbert.zoo.building.file_recipe import FileRecipe

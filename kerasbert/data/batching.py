@@ -20,6 +20,8 @@ class LengthBatches:
             first. That order is for prediction; `order` maps the results back.
         seed: Random seed of the orders.
         start: The first epoch, and the number of its batches to skip. Resuming a training run needs both.
+        topics: The number of each sequence's topic, (orders, sequences). With shuffle, sequences of one topic are together, those of
+            similar length in one batch; epochs take the orders in turn. None: batches are random.
     """
 
     lengths: np.ndarray
@@ -27,6 +29,7 @@ class LengthBatches:
     shuffle: bool = False
     seed: int = 0
     start: tuple[int, int] = (0, 0)
+    topics: np.ndarray | None = None
     _epochs: int = field(default=0, repr=False)
 
     def __len__(self) -> int:
@@ -54,6 +57,9 @@ class LengthBatches:
             yield from (order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size))
             return
         random = np.random.default_rng((self.seed, epoch))
+        if self.topics is not None:
+            yield from self._batches_by_topic(self.topics[epoch % len(self.topics)], random)
+            return
         order = random.permutation(len(self.lengths))
         window_size = self.batch_size * WINDOW
         for start in range(0, len(order), window_size):
@@ -61,6 +67,14 @@ class LengthBatches:
             window = window[np.argsort(self.lengths[window], kind="stable")]
             batches = [window[i : i + self.batch_size] for i in range(0, len(window), self.batch_size)]
             yield from (batches[i] for i in random.permutation(len(batches)))
+
+    def _batches_by_topic(self, topics: np.ndarray, random: np.random.Generator) -> list[np.ndarray]:
+        """The batches of an epoch, of neighbouring topics where a topic ends; topics and batches are in random order."""
+        places = random.permutation(int(topics.max()) + 1)[topics]
+        shuffled = random.permutation(len(topics))
+        order = shuffled[np.lexsort((self.lengths[shuffled], places[shuffled]))]
+        batches = [order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size)]
+        return [batches[i] for i in random.permutation(len(batches))]
 
 
 def padded_length(longest: int, limit: int, *, few: bool = False) -> int:

@@ -42,6 +42,7 @@ class Features:
         group: Token lists in a row.
         truncated: Number of examples that lost tokens.
         alignment: One object for each row that maps its tokens to the text (positions of words or answers); or nothing.
+        topics: The topic of each row, for batches of training; see `LengthBatches`.
 
     Example:
         ```python
@@ -55,6 +56,7 @@ class Features:
     group: int = 1
     truncated: int = 0
     alignment: Sequence[Any] = field(default=(), repr=False)
+    topics: np.ndarray | None = field(default=None, repr=False)
 
     @classmethod
     def from_encoded(cls, encoded: Encoded) -> "Features":

@@ -167,7 +167,7 @@ def batches(
     if not len(features):
         raise KerasBertError("expected at least one text, received none; give the task some texts")
     row_weights = None if weights is None else _row_weights(weights, features)
-    order = LengthBatches(features.lengths, batch_size, shuffle, seed, start)
+    order = LengthBatches(features.lengths, batch_size, shuffle, seed, start, features.topics)
     few, processor, pad_id = few_lengths(task), task.processor, task.config.pad_token_id
     # A self-supervised processor makes the labels of its first output; labels that are given are those of other outputs, or all.
     joins = isinstance(labels, dict) and processor.outputs[0] not in labels

@@ -82,6 +82,9 @@ class TrainConfig(Options):
     label_separator: str | None = same_setting(FileOptions, "label_separator")
     skip_bad_rows: bool = same_setting(FileOptions, "skip_bad_rows")
     max_rows: int | None = same_setting(FileOptions, "max_rows")
+    train_rows: int | None = setting(
+        None, "Number of training rows to use, sampled with --seed; those of --dev stay. Default: all.", at_least=1
+    )
     sequence_length: int | None = setting(
         None,
         "Sequence length in tokens. Default: that of the longest training text, at most 128 (question answering: 384).",

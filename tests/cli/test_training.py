@@ -269,3 +269,10 @@ def test_top_layers_are_checked_before_data_is_read(run, place, tmp_path):
         tmp_path / "o",
     )
     assert done.code == 2 and "expected --top-layers from 1 to 2, received 6; " in done.err
+
+
+def test_training_rows_are_sampled_and_those_of_dev_stay(place, run, tmp_path):
+    done = run("train", "--model", place.checkpoint, "--train", place.train, "--dev", "0.25", "--train-rows", "48", "--epochs", "1",
+               "--out", tmp_path / "few")  # fmt: skip
+    assert done.code == 0 and "dev: 64 of the 256 rows" in done.err and "training on 48 of the 192 rows" in done.err
+    assert "train_rows = 48" in (tmp_path / "few" / "run" / "config.toml").read_text()

@@ -61,3 +61,19 @@ def test_windows_keep_every_sequence():
 )  # fmt: skip
 def test_padded_length(longest, limit, few, padded):
     assert padded_length(longest, limit, few=few) == padded
+
+
+def test_batches_of_topics_are_of_one_topic_and_similar_length():
+    topics = np.stack([np.arange(500) % 5, np.arange(500) // 100])
+    batches = LengthBatches(LENGTHS, 20, shuffle=True, seed=1, topics=topics)
+    for order in (0, 1, 0):  # epochs take the orders in turn
+        epoch = list(batches)
+        assert sorted(np.concatenate(epoch)) == list(range(500)) and len(epoch) == len(batches)
+        assert all(len(set(topics[order][batch])) == 1 for batch in epoch)  # each topic has five batches
+        assert np.mean([np.ptp(LENGTHS[batch]) for batch in epoch]) < 0.3 * np.ptp(LENGTHS)
+    uneven = LengthBatches(LENGTHS, 32, shuffle=True, topics=topics[:1])
+    assert sorted(np.concatenate(list(uneven))) == list(range(500))
+    skipped = LengthBatches(LENGTHS, 20, shuffle=True, seed=1, start=(1, 3), topics=topics)
+    again = LengthBatches(LENGTHS, 20, shuffle=True, seed=1, topics=topics)
+    list(again)
+    np.testing.assert_array_equal(np.concatenate(list(skipped)), np.concatenate(list(again)[3:]))

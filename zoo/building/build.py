@@ -93,7 +93,7 @@ def _train_stages(
             _read_weights(student, folder)
             continue
         number = recipe.teacher_of(stage)
-        data = teachers[number].texts_for(student, path, stage, centre=number > 0)
+        data = teachers[number].texts_for(student, path, stage, second=number > 0)
         with _precision(recipe.precision):
             teacher = teachers[number].trimmed() if stage.objectives else None
             train_stage(student, teacher, stage, data, folder, recipe.seed, progress)
@@ -140,7 +140,7 @@ def train_stage(
     optimizer = kb.adamw(stage.learning_rate, stage.warmup, steps)
     model.compile(
         optimizer,
-        loss=VectorLoss(stage.pooled, stage.cosines, stage.distance, stage.neighbours),
+        loss=VectorLoss(stage.pooled, stage.cosines, stage.distance, stage.neighbours, temperature=stage.temperature),
         metrics=[mean_cosine, pair_error] if stage.pairs else [mean_cosine],
     )
     resume = run.unfinished

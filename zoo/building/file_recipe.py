@@ -43,7 +43,9 @@ class FileStep:
                 words.append(flag)
             elif value is not False:
                 text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-                words += [flag, text.format(**data)]
+                for placeholder, path in data.items():
+                    text = text.replace(f"{{{placeholder}}}", path)
+                words += [flag, text]
         return [*words, "--out", str(out)]
 
 

@@ -26,6 +26,9 @@ class Stage(Record):
         cosines: Weight of the differences of a batch's cosines; see `VectorLoss`.
         distance: Weight of the mean vector's distance; see `VectorLoss`.
         neighbours: Weight of the divergence of the softmax over a batch's cosines; see `VectorLoss`.
+        temperature: What the teacher's cosines are divided by in that softmax; the student's are divided by `TEMPERATURE`.
+        topic: Texts of a topic: batches are of one topic, found by the teacher's vectors. 0 for batches of any texts.
+        centred: For a teacher after the first: whether its vectors are centred.
         objectives: Distillation objectives beside the vectors, such as `hidden=1,relations=1`. The teacher then runs in every step.
         layer_map: `[student layer, teacher layer]` of each compared pair; empty for the objectives' own map.
         pairs: Share of the texts that get a second text in their row; see `kerasbert.zoo.building.pairs`.
@@ -44,6 +47,9 @@ class Stage(Record):
     cosines: float = setting(0.0, at_least=0)
     distance: float = setting(1.0, at_least=0)
     neighbours: float = setting(0.0, at_least=0)
+    temperature: float = setting(0.05, above=0)
+    topic: int = setting(0, at_least=0)
+    centred: bool = True
     objectives: str = ""
     layer_map: list[list[int]] = setting(list)
     pairs: float = setting(0.0, at_least=0, at_most=1)

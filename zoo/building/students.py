@@ -50,13 +50,15 @@ class VectorLoss(keras.losses.Loss):
 
     For a single text it is the sum of 1 - cosine of the mean vector, the squared distance of the pooled vector from the target scaled to
     `POOLED_SCALE`, the mean squared difference of its cosines with the batch's other single texts, and the KL divergence of the softmax
-    over these cosines, divided by `TEMPERATURE`. For a pair, the mean of the pooled vector's numbers learns to be the cosine of both texts.
+    over these cosines, the student's divided by `TEMPERATURE`. For a pair, the mean of the pooled vector's numbers learns to be the cosine
+    of both texts.
 
     Args:
         pooled: Weight of the pooled vector's distance.
         cosines: Weight of the cosines' differences.
         distance: Weight of the mean vector's distance.
         neighbours: Weight of the KL divergence.
+        temperature: What the teacher's cosines are divided by there.
         pairs: Weight of the pairs.
         name: The name of the loss.
     """
@@ -68,11 +70,12 @@ class VectorLoss(keras.losses.Loss):
         distance: float = 1.0,
         neighbours: float = 0.0,
         pairs: float = PAIRS_WEIGHT,
+        temperature: float = TEMPERATURE,
         name: str = "vector_loss",
     ):
         super().__init__(reduction=keras.losses.Reduction.SUM_OVER_BATCH_SIZE, name=name)
         self.pooled, self.cosines, self.distance = pooled, cosines, distance
-        self.neighbours, self.pairs = neighbours, pairs
+        self.neighbours, self.pairs, self.temperature = neighbours, pairs, temperature
 
     def call(self, y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
         vectors, truth = y_true[:, :-1], y_true[:, -1]
@@ -86,7 +89,7 @@ class VectorLoss(keras.losses.Loss):
         difference = tf.math.divide_no_nan(tf.reduce_sum(squares, axis=-1), tf.reduce_sum(single))
         vector_loss = self.distance * distance + self.pooled * error + self.cosines * difference
         if self.neighbours:
-            vector_loss += self.neighbours * _neighbour_loss(student, teacher, single)
+            vector_loss += self.neighbours * _neighbour_loss(student, teacher, single, self.temperature)
         return single * vector_loss + (1.0 - single) * self.pairs * _pair_loss(pooled, truth)
 
 
@@ -96,10 +99,11 @@ def _pair_loss(pooled: tf.Tensor, cosine: tf.Tensor) -> tf.Tensor:
     return tf.math.squared_difference(tf.reduce_mean(pooled, axis=-1), cosine) + EACH_NUMBER * each
 
 
-def _neighbour_loss(student: tf.Tensor, teacher: tf.Tensor, single: tf.Tensor) -> tf.Tensor:
+def _neighbour_loss(student: tf.Tensor, teacher: tf.Tensor, single: tf.Tensor, temperature: float) -> tf.Tensor:
     """The KL divergence of each text's softmax over the other single texts of the batch."""
     left_out = 1e9 * (1.0 - (1.0 - tf.eye(tf.shape(single)[0])) * single)
-    truth, found = (tf.nn.log_softmax(each / TEMPERATURE - left_out) for each in (teacher, student))
+    truth = tf.nn.log_softmax(teacher / temperature - left_out)
+    found = tf.nn.log_softmax(student / TEMPERATURE - left_out)
     return tf.reduce_sum(tf.exp(truth) * (truth - found), axis=-1)
 
 

@@ -12,6 +12,7 @@ from kerasbert.data.dataset import Dataset
 from kerasbert.errors import KerasBertError
 from kerasbert.zoo.building.pairs import make_rows, single_rows
 from kerasbert.zoo.building.recipe import Recipe, Stage
+from kerasbert.zoo.building.topics import TopicDataset, find_topics
 from kerasbert.zoo.building.vectors import as_file, centred, principal_directions, rotation, teacher_vectors
 
 if TYPE_CHECKING:
@@ -59,10 +60,11 @@ class TeacherTexts:
         rows, labels = self.texts[:count], single_rows(self.targets)
         if stage.pairs:
             rows, labels[:count, -1] = make_rows(rows, self.vectors[:count], stage.pairs, seed, self.encode)
-        return (
-            Dataset(self.path, rows, labels[:count]),
-            Dataset(self.path, self.texts[-dev_count:], labels[-dev_count:]),
-        )
+        dev = Dataset(self.path, self.texts[-dev_count:], labels[-dev_count:])
+        if not stage.topic:
+            return Dataset(self.path, rows, labels[:count]), dev
+        topics = find_topics(self.vectors[:count], stage.topic, stage.epochs, seed)
+        return TopicDataset(self.path, rows, labels[:count], topics=topics), dev
 
 
 class Teacher:
@@ -102,16 +104,17 @@ class Teacher:
         characters = _single_characters(whole.tokenizer.vocabulary)
         return trim_vocabulary(whole, self._texts, characters, characters=False, size=self._recipe.vocabulary)
 
-    def texts_for(self, student: "Student", path: Path, stage: Stage, centre: bool) -> TeacherTexts:
+    def texts_for(self, student: "Student", path: Path, stage: Stage, second: bool) -> TeacherTexts:
         """Return the training texts with the vectors that a student learns.
 
         Args:
             student: The student before the stage.
             path: The file of the texts.
             stage: The stage.
-            centre: Whether the vectors are centred, and turned towards the student's own: for a teacher after the first, whose vectors
-                have other directions.
+            second: Whether it is a teacher after the first, whose vectors have other directions: they are turned towards the student's
+                own, and centred where the stage says so.
         """
+        centre = second and stage.centred
         vectors, means = self._vectors(self._texts, stage, centre)
 
         def encode(texts: list[str]) -> np.ndarray:
@@ -121,7 +124,7 @@ class Teacher:
         targets = (
             projected_targets(vectors, principal_directions(vectors, width)) if width < vectors.shape[1] else vectors
         )
-        if centre:
+        if second:
             first = self._texts[:_ALIGNED]
             targets = targets @ rotation(targets[: len(first)], student.predict(first, batch_size=64))
         return TeacherTexts(path, self._texts, vectors, targets, encode)

@@ -98,13 +98,23 @@ def read_train_and_dev(
     if fraction is None:
         dev_table = read(kind, _check_dev(dev), training) if dev else None
         note_duplicates(kind, table, dev_table)
-        return table, table, dev_table
+        return table, _sampled(kind, table, training), dev_table
     note_duplicates(kind, table)
     parts = split(table, fraction, training.seed, stratify=kind is SingleLabel)
     note(
         f"dev: {len(parts[1]):,} of the {len(table):,} rows of {table.path.name}; {len(parts[0]):,} rows are for training"
     )
-    return table, *parts
+    return table, _sampled(kind, parts[0], training), parts[1]
+
+
+def _sampled(kind: type[Processor], table: Dataset, training: TrainConfig) -> Dataset:
+    """Return `train_rows` of the rows, with the shares of the labels; the table itself without that setting, or where it has no more."""
+    rows = training.train_rows
+    if rows is None or rows >= len(table):
+        return table
+    sampled = split(table, rows / len(table), training.seed, stratify=kind is SingleLabel)[1]
+    note(f"training on {len(sampled):,} of the {len(table):,} rows of {table.path.name}")
+    return sampled
 
 
 def without_fallback(table: Dataset, fallback: str | None) -> Dataset:
