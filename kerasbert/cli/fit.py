@@ -171,18 +171,11 @@ def _prepared(
     from kerasbert.processors.texts import columns
     from kerasbert.selection.candidate import Data
     from kerasbert.selection.search import Space
-    from kerasbert.training.recommended import recommended_for_folder
 
-    layers, rates, length = {}, {}, data.length
+    layers, length = {}, data.length
     for name in names:
-        folder = resolve(name)
-        config = read_config(folder)
-        recommended = recommended_for_folder(folder)
+        config = read_config(resolve(name))
         layers[name] = config["num_hidden_layers"]
-        rates[name] = {
-            "encoder": recommended.learning_rate,
-            "head": recommended.learning_rate * recommended.head_factor,
-        }
         length = min(length, max_sequence_length(config))
     first, second = columns(data.processor.examples(data.train.x))
     texts = work / "texts.txt"
@@ -193,7 +186,7 @@ def _prepared(
     labelled = {name: chosen[name] for name in (*_READING, *_LABELS) if name in chosen}
     lengths = (*(each for each in _LENGTHS if each < length), length)
     made = Data(train, texts, chosen, labelled, reading, lengths)
-    return Commands(made, dev, work, rates, threads, bar), Space(layers, recipes, len(data.train), trials)
+    return Commands(made, dev, work, threads, bar), Space(layers, recipes, len(data.train), trials)
 
 
 def _written(outcome: Any, limits: Any, commands: "Commands", train: str, out: Path, report: Path) -> Result:

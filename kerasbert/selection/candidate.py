@@ -108,16 +108,13 @@ class Step:
         return self.step.arguments(self.model, self.out, {})
 
 
-def steps(
-    candidate: Candidate, data: Data, work: Path, rates: Mapping[str, float], rows: int | None, *, probe: bool = False
-) -> list[Step]:
+def steps(candidate: Candidate, data: Data, work: Path, rows: int | None, *, probe: bool = False) -> list[Step]:
     """Return the commands that make a candidate's file, the last one `convert`; the one before it saves the trained model.
 
     Args:
         candidate: The candidate.
         data: The data.
         work: The folder of all results. Commands that candidates share have one result.
-        rates: The recommended learning rate of the encoder, `encoder`, and of a new head, `head`.
         rows: The number of training rows; None for all.
         probe: Whether the model is trained for one epoch only, to measure what its file costs.
     """
@@ -131,13 +128,13 @@ def steps(
         model = str(found[-1].out)
     folder /= "probe" if probe else f"rate-{candidate.rate:g}" + ("" if rows is None else f"_rows-{rows}")
     training = {"train": data.train, **data.options, **({} if rows is None else {"train_rows": rows})}
-    training |= {"epochs": 1} if probe else _rates(candidate.rate, rates)
+    training |= {"epochs": 1} if probe else _rate(candidate.rate)
     found.append(Step(FileStep("train", training), model, folder / "trained"))
     model = str(found[-1].out)
     if candidate.feed_forward:
         narrow = {"feed_forward": candidate.feed_forward, "data": data.train, "max_rows": 512, **data.labelled}
         found.append(Step(FileStep("prune", narrow), model, folder / "narrow"))
-        again = training if probe else {**training, **_rates(_SECOND_RATE * candidate.rate, rates)}
+        again = training if probe else {**training, **_rate(_SECOND_RATE * candidate.rate)}
         found.append(Step(FileStep("train", again), str(found[-1].out), folder / "trained-narrow"))
         model = str(found[-1].out)
     convert: dict[str, Any] = {"recipe": candidate.recipe, "length": list(data.lengths)}
@@ -146,8 +143,6 @@ def steps(
     return [*found, Step(FileStep("convert", convert), model, folder / f"{candidate.recipe}.tflite")]
 
 
-def _rates(factor: float, rates: Mapping[str, float]) -> dict[str, Any]:
-    """The options of the learning rates; none where they are the recommended ones."""
-    if factor == 1:
-        return {}
-    return {"learning_rate": f"{factor * rates['encoder']:.4g}", "rates": f"head={factor * rates['head']:.4g}"}
+def _rate(factor: float) -> dict[str, Any]:
+    """The option of the learning rates; none where they are the recommended ones."""
+    return {} if factor == 1 else {"rate_factor": f"{factor:g}"}

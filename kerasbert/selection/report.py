@@ -72,7 +72,7 @@ def write_page(
     times = [Point(str(each.candidate), 1e3 * cost.seconds, score) for each, cost, score in finals]
     sizes = [Point(str(each.candidate), cost.bytes / 1e6, score) for each, cost, score in finals]
     joined = "The line joins the files that no other one beats in both."
-    made = [(str(each.candidate), *_lines(commands(each.candidate))) for each, _, _ in finals]
+    made = [(str(each.candidate), line) for each, _, _ in finals for line in _lines(commands(each.candidate))]
     sections: list[Section] = [
         Table("Candidates", _COLUMNS, _rows(outcome), f"Budget: {budget}. Chosen: {outcome.chosen}: {outcome.reason}."),
         Points("Score and latency", times, "milliseconds a text (median)", metric, joined),
@@ -80,7 +80,7 @@ def write_page(
         Table("Probes", ("structure", "ms", "MB", "within the budget"), [
             (str(each), *_cost(cost), "yes" if budget.excess(cost) <= 1 else "no") for each, cost in outcome.probes.items()
         ], "Trained for one epoch on a few rows, to measure what the file costs."),
-        Table("Commands", ("candidate", "commands"), made, "They make each file again."),
+        Table("Commands", ("candidate", "command"), made, "One after the other, they make each file again."),
     ]  # fmt: skip
     return write_html(path, title=f"The best file for {data} under {budget}", sections=sections, machine=machine)
 
@@ -109,11 +109,11 @@ def _trial(trial: Trial, commands: Commands) -> dict[str, Any]:
         "scores": [{"rows": rows or None, "score": score} for rows, score in trial.scores.items()],
         "file_score": trial.file_score,
         **({} if trial.cost is None else trial.cost.to_dict()),
-        "commands": [shlex.join(["kerasbert", *each]) for each in commands(trial.candidate)]
+        "commands": _lines(commands(trial.candidate))
         if trial.file_score is not None
         else [],
     }
 
 
-def _lines(commands: Sequence[Sequence[str]]) -> tuple[str]:
-    return ("\n".join(shlex.join(["kerasbert", *each]) for each in commands),)
+def _lines(commands: Sequence[Sequence[str]]) -> list[str]:
+    return [shlex.join(["kerasbert", *each]) for each in commands]

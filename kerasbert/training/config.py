@@ -111,6 +111,9 @@ class TrainConfig(Options):
     learning_rate: float | None = setting(
         None, "Peak learning rate of AdamW. Default: as recommended for the model.", "RATE", at_least=0
     )
+    rate_factor: float = setting(
+        1.0, "Factor of the recommended learning rates, that of a new head included.", "X", above=0
+    )
     schedule: str = setting(
         "linear",
         "Learning rate decay after warmup: linear, cosine or constant.",
@@ -207,6 +210,10 @@ class TrainConfig(Options):
                 f"expected {flag('fallback')} with --task classification, received --task {self.task}; leave it out"
             )
         parse_exits(self.exits)
+        if self.learning_rate is not None and self.rate_factor != 1:
+            raise KerasBertError(
+                f"expected {flag('learning_rate')} or {flag('rate_factor')}, received both; leave one out"
+            )
         methods = [name for name in ("freeze", "top_layers", "unfreeze", "adapters") if getattr(self, name)]
         if len(methods) > 1:
             raise KerasBertError(

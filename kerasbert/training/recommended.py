@@ -78,6 +78,7 @@ def settled(
     recommended = recommended_for(task)
     lines: list[str] = []
     values: dict[str, Any] = {}
+    share *= config.rate_factor
     if config.learning_rate is None:
         values["learning_rate"] = float(f"{recommended.learning_rate * share:.3g}")
         part = "recommended" if share == 1 else f"{share:g} of the {recommended.learning_rate:g} recommended"
@@ -97,7 +98,7 @@ def settled(
         if values["epochs"] > recommended.epochs:
             reason = f"as {rows:,} training rows are few: {values['epochs'] * batches:,} steps"
         lines.append(f"epochs {values['epochs']}, {reason}")
-    return replace(config, **values), lines
+    return replace(config, **values, **({"rate_factor": 1.0} if "learning_rate" in values else {})), lines
 
 
 def _parts_of_new_head(task: "Task | StudentTraining") -> tuple[str, ...]:

@@ -205,6 +205,8 @@ def check_resumable(folder: RunFolder, options: TrainConfig | Mapping[str, Any])
     for name in {**original, **options}:
         if name in _RECOMMENDED and options.get(name) in (None, {}):  # as the interrupted run chose
             continue
+        if name == "rate_factor" and options.get("learning_rate") is None:  # that run's rates have their factor
+            continue
         if original.get(name) != options.get(name):
             raise KerasBertError(
                 f"expected the options of the interrupted run, received {flag(name)} {options.get(name)!r} in place of "

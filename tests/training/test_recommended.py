@@ -185,3 +185,15 @@ def test_a_run_leaves_a_trained_head(tiny, tmp_path):
 def test_a_tagger_has_no_pooler_to_train(tiny):
     task = kb.TokenTagger(tiny.encoder(), tiny.tokenizer(), labels=["O", "B-X", "I-X"], sequence_length=tiny.length)
     assert settled(TrainConfig(epochs=1), task, rows=1)[0].rates == {"head": 5e-3}
+
+
+def test_a_factor_holds_for_every_recommended_rate(tiny, tmp_path):
+    task = tiny.narrow()
+    task.recommended = Recommendation(2e-4, 5, "mine", 4.0)
+    task.save_pretrained(tmp_path)
+    new = kb.TextClassifier(kb.load_task(tmp_path).encoder, task.tokenizer, labels=["a", "b"], sequence_length=16)
+    new.recommended = task.recommended
+    config, lines = settled(TrainConfig(rate_factor=0.5), new, 100)
+    assert config.learning_rate == 1e-4 and config.rates["head"] == 4e-4 and "0.5 of the 0.0002" in lines[0]
+    with pytest.raises(KerasBertError, match="--learning-rate or --rate-factor, received both"):
+        TrainConfig(learning_rate=1e-3, rate_factor=0.5)

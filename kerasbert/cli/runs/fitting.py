@@ -1,6 +1,6 @@
 """What `kerasbert fit` makes and measures its candidates with: commands in processes of their own, whose results are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,6 @@ class Commands:
         data: The data of the commands.
         dev: The rows that files are measured on.
         work: The folder of all results.
-        rates: The recommended learning rates by encoder, see `kerasbert.selection.candidate.steps`.
         threads: CPU threads of the files.
         progress: Receives the progress.
         comparison: The last comparison of finalists.
@@ -35,7 +34,6 @@ class Commands:
     data: Data
     dev: Dataset
     work: Path
-    rates: Mapping[str, Mapping[str, float]]
     threads: int
     progress: Progress
     comparison: "ModelComparison" = field(init=False)
@@ -92,7 +90,7 @@ class Commands:
         self.progress.advance(0)
 
     def _steps(self, candidate: Candidate, rows: int | None, probe: bool = False) -> list[Step]:
-        return steps(candidate, self.data, self.work, self.rates[candidate.model], rows, probe=probe)
+        return steps(candidate, self.data, self.work, rows, probe=probe)
 
     def _run(self, made: Sequence[Step]) -> dict:
         """Run commands, and return the result of the last one."""
