@@ -253,6 +253,23 @@ def test_questions_have_the_vectors_of_queries_and_other_texts_both(texts, teach
     assert len(means) == 2
 
 
+@pytest.mark.long
+def test_stages_branch_and_their_weights_are_averaged(texts, teacher, tmp_path, told):
+    first = replace(recipe().stages[0], texts=110)
+    branches = [replace(first, learning_rate=rate) for rate in (1e-3, 5e-3)]
+    stages = [first, branches[0], replace(branches[1], begins_with=1), Stage(epochs=0, learning_rate=0, average=[2, 3])]
+    files = text_files([texts])
+    mean = build_encoder(recipe(stages=stages), files, [teacher], tmp_path / "work", told).variables_by_path()
+    one, other = (
+        build_encoder(recipe(stages=[first, each]), files, [teacher], tmp_path / f"work-{number}").variables_by_path()
+        for number, each in enumerate(branches)
+    )
+    for path, variable in mean.items():
+        np.testing.assert_allclose(variable, (one[path].numpy() + other[path].numpy()) / 2, atol=1e-5, err_msg=path)
+    with pytest.raises(KerasBertError, match="expected stage 1 to name earlier stages, received 1"):
+        recipe(stages=[replace(first, begins_with=1)])
+
+
 def test_centred_vectors_and_their_rotation():
     draw = np.random.default_rng(0)
     close = draw.normal(size=(40, 6)) * 0.1 + 3

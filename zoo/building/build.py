@@ -86,12 +86,16 @@ def _train_stages(
         else:
             student = student_of_sizes(trimmed, recipe.model_type, recipe.sizes)
     done: list[Stage] = []
+    results: list[list[Path]] = []  # of each stage: the folders whose weights are averaged
     for stage in recipe.stages:
         done.append(stage)
         folder = work / f"stage-{len(done)}-{_digest(recipe, done)}"
-        if _is_finished(folder):
-            _read_weights(student, folder)
+        results.append([each for number in stage.average for each in results[number - 1]] or [folder])
+        if stage.average or _is_finished(folder):
+            _read_weights(student, results[-1])
             continue
+        if stage.begins_with is not None:
+            _read_weights(student, results[stage.begins_with - 1])
         number = recipe.teacher_of(stage)
         data = teachers[number].texts_for(student, path, stage, second=number > 0)
         with _precision(recipe.precision):
@@ -155,12 +159,13 @@ def _is_finished(folder: Path) -> bool:
     return (folder / "config.json").is_file() and not RunFolder(folder).unfinished
 
 
-def _read_weights(student: "Student", folder: Path) -> None:
+def _read_weights(student: "Student", folders: Sequence[Path]) -> None:
+    """Give a student the mean of the weights of finished stages."""
     import kerasbert as kb
 
-    finished = kb.SentenceEncoder.from_pretrained(folder).variables_by_path()
+    found = [kb.SentenceEncoder.from_pretrained(folder).variables_by_path() for folder in folders]
     for name, variable in student.variables_by_path().items():
-        variable.assign(finished[name])
+        variable.assign(sum(each[name].numpy() for each in found) / len(found))
 
 
 def _digest(recipe: Recipe, stages: Sequence[Stage]) -> str:

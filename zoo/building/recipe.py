@@ -36,6 +36,8 @@ class Stage(Record):
         query_prompt: What the teacher reads before a question, such as `query: `. Its token states are those of the text alone.
         passage_prompt: What it reads before a passage, such as `passage: `. A text that is no question has the direction between the
             vectors with either prompt, for it may be compared with its like as well as be searched.
+        begins_with: The number of the stage whose weights it begins with, from 1; None for the one before.
+        average: Numbers of stages. Their weights are averaged (Wortsman et al. 2022) in place of a training.
     """
 
     epochs: int = setting(at_least=0)
@@ -56,6 +58,8 @@ class Stage(Record):
     teacher: str = ""
     query_prompt: str = ""
     passage_prompt: str = ""
+    begins_with: int | None = setting(None, at_least=1)
+    average: list[int] = setting(list, at_least=1)
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,14 @@ class Recipe(Record):
     precision: str = setting("float32", choices=("float32", "mixed_bfloat16"))
     fine_tuning: Recommendation | None = None
 
+    def check(self) -> None:
+        for number, stage in enumerate(self.stages, start=1):
+            for named in (*stage.average, *filter(None, [stage.begins_with])):
+                if named >= number:
+                    raise KerasBertError(
+                        f"expected stage {number} to name earlier stages, received {named}; correct it"
+                    )
+
     def teacher_of(self, stage: Stage) -> int:
         """Return the number of a stage's teacher, from 0.
 
@@ -105,7 +117,7 @@ class Recipe(Record):
 
     def used_texts(self, count: int) -> int:
         """Return the number of training texts that any stage uses, of `count` texts."""
-        return max((stage.texts or count for stage in self.stages), default=count)
+        return max((stage.texts or count for stage in self.stages if not stage.average), default=count)
 
     def reduced(self, texts: int) -> Self:
         """Return a recipe of the same model that trains on fewer texts in every stage.
