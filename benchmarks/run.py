@@ -178,6 +178,8 @@ HELPERS = {
     "zoo.distilled_tags": "trains for over an hour, and keeps its models in a folder",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
+    "zoo.request_rows": "turns requests with slots into the training data of a file",
+    "zoo.rerank_pairs": "makes the training data of a file from data sets of questions",
     "zoo.answer_texts": "joins data sets of questions into the training data of a file",
     "parity.export_index": "writes golden indexes for the clients in other languages",
     "parity.export_layers": "writes golden layers for the clients in other languages",

@@ -22,6 +22,7 @@ import numpy as np
 
 DEV_SHARE = 25  # one paragraph in so many
 _SHORTEST = 3  # words of a sentence
+_TELLING = 6  # words of a sentence that no other text has by chance
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _SIMILAR = 20  # sentences from which the wrong ones are taken
 
@@ -129,7 +130,8 @@ def _texts_of(paths: list[Path]) -> set[str]:
     found: set[str] = set()
     for path in paths:
         for paragraph in (each for article in _load(path)["data"] for each in article["paragraphs"]):
-            found |= {_plain(each) for each in _SENTENCE_END.split(paragraph["context"])}
+            sentences = _SENTENCE_END.split(paragraph["context"])
+            found |= {_plain(each) for each in sentences if len(each.split()) >= _TELLING}
             found |= {_plain(each["question"]) for each in paragraph["qas"]}
     return found
 

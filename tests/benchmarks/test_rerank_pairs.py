@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.zoo import rerank_pairs
 
-CONTEXT = "The lamp is old and dim. Anna bought it in Lima last year. Yes. It hangs over the table."
+CONTEXT = "The lamp is old and dim. Anna bought it in Lima last year. Yes. It hangs over the small table."
 
 
 def squad(path, context=CONTEXT, answer="Lima"):
@@ -23,19 +23,19 @@ def squad(path, context=CONTEXT, answer="Lima"):
 
 def test_the_right_sentence_is_the_one_with_the_answer(tmp_path):
     sentences, questions = rerank_pairs.read_squad(squad(tmp_path / "a.json.gz"), set())
-    assert sentences == ["The lamp is old and dim.", "Anna bought it in Lima last year.", "It hangs over the table."]
+    assert sentences == ["The lamp is old and dim.", "Anna bought it in Lima last year.", "It hangs over the small table."]
     assert [(each.text, each.right) for each in questions] == [("Where did she buy the lamp?", 1)]
 
 
 def test_texts_of_the_evaluation_are_left_out(tmp_path):
     path = squad(tmp_path / "a.json.gz")
     forbidden = rerank_pairs._texts_of(
-        [squad(tmp_path / "b.json.gz", "Other words. IT HANGS over the table!", "Other")]
+        [squad(tmp_path / "b.json.gz", "Other words. IT HANGS over the small table!", "Other")]
     )
     assert rerank_pairs.read_squad(path, forbidden) == ([], [])
     with gzip.open(tmp_path / "qnli.tsv.gz", "wt", encoding="utf-8") as file:
         file.write(
-            "index\tquestion\tsentence\tlabel\n0\tWhy?\tIt hangs over the table.\tentailment\n1\tWhere?\tIn Rome.\tentailment\n"
+            "index\tquestion\tsentence\tlabel\n0\tWhy?\tIt hangs over the small table.\tentailment\n1\tWhere?\tIn Rome.\tentailment\n"
         )
     assert rerank_pairs.read_qnli(tmp_path / "qnli.tsv.gz", forbidden) == [("Where?", "In Rome.", 1)]
 
