@@ -78,7 +78,7 @@ def resolve_options(
         )
     chosen_target = target_named(target)
     chosen_target.check_split_k(split_k)
-    if not task.encoder.is_transformer:
+    if task.encoder.has_loop:
         chosen_target.check_loops(task.config.model_type)
     integer_only = integer_only or is_integer_only(task) or chosen_target.split
     default_recipe = INTEGER_RECIPE if integer_only else trained_for(task) or chosen_target.default_recipe

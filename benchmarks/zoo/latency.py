@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.common import record
-from benchmarks.zoo.rows import add_models, make_result, model_names
+from benchmarks.zoo.rows import add_models, int8_file, make_result, model_names
 from kerasbert.model_names import shipped_model
 
 LENGTHS = (32, 128)
@@ -41,7 +41,7 @@ def main() -> None:
                 if path is None:
                     path = Path(folder) / f"{name}-{length}.tflite"
                     task = kb.SentenceEncoder.from_pretrained(model, sequence_length=length)
-                    kb.export.convert(task, "static_wi8_ai8", calibration=texts).save(path)
+                    int8_file(task, texts).save(path)
                     sizes[name] = path.stat().st_size
                 opened[name] = open_model(path, length=length)
             inputs = {name: np.ones((1, length), np.int32) for name in INPUT_NAMES}

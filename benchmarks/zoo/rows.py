@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -63,3 +64,18 @@ def model_names(arguments: argparse.Namespace) -> list[str]:
 
     own = arguments.models or [model.name for model in models() if model.kind == ENCODER]
     return [*own, *arguments.beside]
+
+
+def int8_file(task: Any, texts: Sequence[str], length: int | list[int] | None = None) -> Any:
+    """Convert a sentence encoder to an int8 file: static where it has layers, else the table alone, as static vectors have.
+
+    Args:
+        task: The sentence encoder.
+        texts: Texts for the ranges of activations.
+        length: Sequence lengths of the file.
+    """
+    import kerasbert as kb
+
+    if not task.encoder.is_transformer:
+        return kb.export.convert(task, "dynamic_wi8_afp32", length=length)
+    return kb.export.convert(task, "static_wi8_ai8", length=length, calibration=texts)

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.common import record
 from benchmarks.common.open_lines import read_json_lines
-from benchmarks.zoo.rows import add_models, make_result, model_names
+from benchmarks.zoo.rows import add_models, int8_file, make_result, model_names
 
 SHOTS, DRAWS = 8, 10
 LENGTH = 128
@@ -52,7 +52,7 @@ def _measure(name: str, arguments: argparse.Namespace, lines: list) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "int8.tflite"
         calibration = read_text(arguments.calibration, max_rows=arguments.rows).x
-        kb.export.convert(task, "static_wi8_ai8", length=[32, 64, 128], calibration=calibration).save(path)
+        int8_file(task, calibration, [32, 64, 128]).save(path)
         opened = kb.open(path, threads=2)
         sides["int8"] = (
             "xnnpack",

@@ -35,7 +35,7 @@ def quantize(model: Model, context: PassContext) -> None:
     Raises:
         KerasBertError: when a planned Dense layer is missing in the graph, or one of the graph has no plan: training and file would differ.
     """
-    if not context.plans:
+    if not (context.plans or context.tables):
         return
     from ai_edge_quantizer.recipe_manager import RecipeManager
 

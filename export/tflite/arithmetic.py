@@ -46,6 +46,8 @@ def graph_recipe(file: ModelFile) -> str:
     if shares:
         return max(shares, key=lambda recipe: shares[recipe])
     stored = {tensor.dtype for graph in file.subgraphs for tensor in graph.tensors if tensor.constant}
+    if "int8" in stored:  # tables alone, as of static vectors
+        return "dynamic_wi8_afp32"
     return "float16" if "float16" in stored else "float32"
 
 

@@ -38,6 +38,7 @@ _SIZES = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads
 _SIZES_BY_MODEL_TYPE = {
     "distilbert": ("vocab_size", "dim", "n_layers", "n_heads", "hidden_dim"),
     "bilstm": ("vocab_size", "hidden_size", "num_hidden_layers"),
+    "static": ("vocab_size", "hidden_size"),
 }  # in the order of _SIZES
 _REPETITIONS = ("num_hidden_layers", "n_layers", "num_hidden_groups", "inner_group_num", "num_feedforward_networks")
 _OPTIONAL_SIZES = (  # encoders have defaults for absent and null ones
@@ -273,7 +274,8 @@ def _check_sizes(path: Path, config: dict[str, Any]) -> None:
 
 def _check_memory(path: Path, config: dict[str, Any], sizes: list[int]) -> None:
     """Estimate the weights' size to an order of magnitude: embeddings, and attention and feed-forward of each block."""
-    vocabulary, hidden, layers, *others = sizes
+    vocabulary, hidden, *others = sizes
+    layers = others.pop(0) if others else 0  # static vectors have none
     intermediate = others[-1] if others else hidden  # an LSTM has no feed-forward network
     embeddings = vocabulary + (config.get("max_position_embeddings") or 0)
     if config["model_type"] == "albert":

@@ -179,6 +179,10 @@ def _bilstm(config: Any) -> list[Entry]:
     return entries
 
 
+def _static(config: Any) -> list[Entry]:
+    return [Entry("embeddings.word_embeddings.weight", "embeddings.word.table")]
+
+
 @dataclass(frozen=True)
 class Architecture:
     """Tensor names of one architecture.
@@ -256,6 +260,7 @@ ARCHITECTURES = {
     "bilstm": Architecture(
         "bilstm.", _bilstm, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}, pooler="hidden.dense"
     ),
+    "static": Architecture("static.", _static, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}),
 }  # fmt: skip
 
 ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have

@@ -9,6 +9,7 @@ from kerasbert.encoders.electra import ElectraConfig, ElectraEncoder
 from kerasbert.encoders.mobilebert import MobileBertConfig, MobileBertEncoder
 from kerasbert.encoders.presets import PRESETS, preset
 from kerasbert.encoders.roberta import RobertaConfig, RobertaEncoder
+from kerasbert.encoders.static import StaticConfig, StaticEncoder
 from kerasbert.errors import KerasBertError
 
 ENCODERS: dict[str, type[Encoder]] = {
@@ -21,6 +22,7 @@ ENCODERS: dict[str, type[Encoder]] = {
         ElectraEncoder,
         RobertaEncoder,
         BiLstmEncoder,
+        StaticEncoder,
     )
 }
 
@@ -41,6 +43,8 @@ __all__ = [
     "MobileBertEncoder",
     "RobertaConfig",
     "RobertaEncoder",
+    "StaticConfig",
+    "StaticEncoder",
     "encoder_class",
     "preset",
 ]

@@ -64,6 +64,7 @@ class Encoder(keras.layers.Layer):
         pooler_activation: The activation of the pooler.
         pooler_is_trained: Whether the pooler has weights. Otherwise `pooled` is the vector of the first token.
         is_transformer: Whether the blocks have attention, which pruning, adapters and some objectives of distillation need.
+        has_loop: Whether it runs token by token, which some targets refuse.
 
     Raises:
         KerasBertError: When `adapters` is below 1, `cut` does not fit the config, or `ranks` names no layer.
@@ -83,6 +84,7 @@ class Encoder(keras.layers.Layer):
     pooler_activation = staticmethod(tf.tanh)
     pooler_is_trained = True
     is_transformer = True
+    has_loop = False
     layer_mix: keras.layers.Layer | None
     sequence_source: tuple
 
@@ -237,7 +239,7 @@ class Encoder(keras.layers.Layer):
         config = self.config
         count = config.num_hidden_layers
         sizes = [
-            f"{count} layer{'s' * (count > 1)}",
+            f"{count} layer{'s' * (count != 1)}",
             f"hidden size {config.hidden_size}",
             f"{config.vocab_size:,} tokens",
         ]

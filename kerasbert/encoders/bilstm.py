@@ -82,6 +82,7 @@ class BiLstmEncoder(Encoder):
     block_class = BiLstmLayer
     pooler_activation = staticmethod(tf.nn.relu)
     is_transformer = False
+    has_loop = True
 
     def __init__(
         self, config: BiLstmConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,

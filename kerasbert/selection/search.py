@@ -162,9 +162,8 @@ def _probe(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
             if probe(whole) <= 1 and budget.limits_cost:
                 continue  # a smaller structure of the same encoder is worse
             fewer = list(dict.fromkeys([*(math.ceil(layers * part / 3) for part in (2, 1)), 1]))
-            for smaller in [replace(whole, feed_forward=NARROW)] + [
-                replace(whole, layers=each) for each in fewer if each < layers
-            ]:
+            narrower = [replace(whole, feed_forward=NARROW)] if layers else []  # static vectors have no layers
+            for smaller in [*narrower, *(replace(whole, layers=each) for each in fewer if each < layers)]:
                 if budget.bytes is not None and found[whole].bytes > budget.bytes:
                     smaller = replace(smaller, vocabulary=True)
                 if probe(smaller) <= 1 and budget.limits_cost and smaller.layers:

@@ -249,8 +249,10 @@ class Task(InferenceModel, KerasTask):
     @property
     def float_parts(self) -> str | None:
         """A description of the parts of `serve` without an integer form; None if an integer-only model can compute everything."""
-        if not self.encoder.is_transformer:
+        if self.encoder.has_loop:
             return "the loop of a BiLSTM"
+        if not self.encoder.is_transformer:
+            return "the mean of static vectors"
         return None if self.head_name is None else f"the head {self.head_name!r}"
 
     # -- settings -------------------------------------------------------------------------------------------------------------------------

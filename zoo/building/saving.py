@@ -39,7 +39,7 @@ def save_encoder(
     """
     import kerasbert as kb
 
-    config = replace(student.config, hidden_dropout_prob=DROPOUT, attention_probs_dropout_prob=DROPOUT)
+    config = student.config.with_dropout(DROPOUT) if student.encoder.is_transformer else student.config
     encoder = type(student.encoder)(config, None, pooler=True)
     plain = kb.SentenceEncoder(encoder, student.tokenizer, sequence_length=student.sequence_length)
     weights = student.variables_by_path()

@@ -1,6 +1,7 @@
 """Students of the zoo: the layers of a sentence encoder, or new layers around its projected token embeddings."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import tensorflow as tf
@@ -30,7 +31,8 @@ class Student(kb.SentenceEncoder):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         pooler: Any = self.encoder.pooler
-        pooler.trainable = True
+        if pooler is not None:
+            pooler.trainable = True
 
     @property
     def processor(self) -> JointEmbedding:
@@ -142,16 +144,18 @@ def student_of_sizes(teacher: kb.SentenceEncoder, model_type: str, sizes: dict[s
         sizes: Values of the encoder's config.
     """
     kind = encoder_class(model_type)
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    rates = ("hidden_dropout_prob", "attention_probs_dropout_prob")
+    no_dropout = {each.name: 0.0 for each in fields(kind.config_class) if each.name in rates}
     positions = {"max_position_embeddings": teacher.sequence_length, "vocab_size": teacher.config.vocab_size}
     encoder = kind(kind.config_class(**{**positions, **no_dropout, **sizes}), None, pooler=True)
     student = _student(encoder, teacher.tokenizer)
     old, new = teacher.variables_by_path(), student.variables_by_path()
-    words, positions_table = old[_WORD_TABLE].numpy(), old[_POSITION_TABLE].numpy()
+    words = old[_WORD_TABLE].numpy()
     width = int(new[_WORD_TABLE].numpy().shape[1])
     directions = principal_directions(words - words.mean(axis=0), width)
     new[_WORD_TABLE].assign(words @ directions)
-    if new[_POSITION_TABLE].shape[1] == width:
+    if encoder.config.has_position_table and new[_POSITION_TABLE].shape[1] == width:
+        positions_table = old[_POSITION_TABLE].numpy()
         new[_POSITION_TABLE].assign(positions_table[: new[_POSITION_TABLE].shape[0]] @ directions)
     return student
 

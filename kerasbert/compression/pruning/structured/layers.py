@@ -59,6 +59,8 @@ def drop_layers(
     check_float(task)
     check_exactly_one(keep=keep, layers=layers)
     count = task.config.num_hidden_layers
+    if count < 2:
+        raise KerasBertError(f"expected a model of at least 2 layers, received one of {count}; cut another model")
     if strategy is None:
         strategy = "top" if data is None or task.encoder.layer_mix is not None else "search"
     if strategy not in STRATEGIES:
