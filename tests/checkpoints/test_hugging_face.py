@@ -167,7 +167,7 @@ def test_missing_model_type(tmp_path):
 def test_unsupported_model_types_are_named_before_other_faults(tmp_path, model_type):
     """Such a config has other keys, so that all sizes seem to be missing."""
     text = complaint(read_config, write_config(tmp_path, json.dumps({"model_type": model_type, "d_model": 32})))
-    assert "supported (albert, bert, bilstm, distilbert, electra, mobilebert, roberta)" in text
+    assert "supported (albert, bert, bilstm, distilbert, electra, mobilebert, roberta, static)" in text
     assert f"received {model_type!r}; load a checkpoint" in text and "correct the config" not in text
 
 

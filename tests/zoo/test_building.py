@@ -270,6 +270,22 @@ def test_stages_branch_and_their_weights_are_averaged(texts, teacher, tmp_path, 
         recipe(stages=[replace(first, begins_with=1)])
 
 
+@pytest.mark.long
+def test_static_vectors_are_built_from_a_teacher(texts, teacher, tmp_path, told):
+    stage = Stage(epochs=4, learning_rate=3e-2, batch_size=16, distance=0.0, pooled=0.0, neighbours=1.0, topic=40)
+    changes = {"layers": [], "model_type": "static", "sizes": {"hidden_size": 8}, "stages": [stage]}
+    student = build_encoder(recipe(**changes), text_files([texts]), [teacher], tmp_path / "work", told)
+    save_encoder(student, tmp_path / "static", "static")
+    found = kb.SentenceEncoder.from_pretrained(tmp_path / "static")
+    assert found.config.model_type == "static" and found.width == 8 and found.config.hidden_dropout_prob == 0
+    others = paragraphs(60, 6)
+    vectors, wanted = (
+        kb.SentenceEncoder.from_pretrained(each).predict(others) for each in (tmp_path / "static", teacher)
+    )
+    pairs = np.triu_indices(len(others), 1)
+    assert np.corrcoef((vectors @ vectors.T)[pairs], (wanted @ wanted.T)[pairs])[0, 1] > 0.4
+
+
 def test_centred_vectors_and_their_rotation():
     draw = np.random.default_rng(0)
     close = draw.normal(size=(40, 6)) * 0.1 + 3
