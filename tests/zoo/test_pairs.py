@@ -86,11 +86,17 @@ def test_texts_and_pairs_share_a_batch():
     assert features.group == 1 and list(features.example) == [0, 1, 2]
 
 
-def test_labels_of_another_width_are_an_error():
+def test_labels_of_another_width_have_cosines_alone():
     processor = JointEmbedding(width=4)
-    assert processor.encode_labels(single_rows(unit(2, 4, 1)), ["a", "b"], None).shape == (2, 5)  # type: ignore[arg-type]
-    with pytest.raises(KerasBertError, match=r"shape \(rows, 4 \+ 1\), received \(2, 4\)"):
-        processor.encode_labels(unit(2, 4, 1), ["a", "b"], None)  # type: ignore[arg-type]
+    wide, found = single_rows(unit(6, 9, 1)), [{"embedding": each[None]} for each in unit(6, 4, 2)]
+    assert processor.encode_labels(wide, list("abcdef"), None).shape == (6, 10)  # type: ignore[arg-type]
+    scores = processor.metrics(wide, list("abcdef"), None, found)  # type: ignore[arg-type]
+    assert scores.keys() == {"correlation"}
+    same = processor.metrics(single_rows(unit(6, 4, 1)), list("abcdef"), None, found)  # type: ignore[arg-type]
+    assert same.keys() == {"correlation", "cosine"}
+    with pytest.raises(KerasBertError, match=r"shape \(rows, width \+ 1\), received \(4,\)"):
+        processor.encode_labels(np.zeros(4), list("abcd"), None)  # type: ignore[arg-type]
+
 
 
 def test_loss_of_singles_and_pairs_matches_the_formula():

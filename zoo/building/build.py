@@ -129,7 +129,7 @@ def train_stage(
     from kerasbert.training.distillation import Distiller, parse_objectives
     from kerasbert.training.run_folder import RunFolder
     from kerasbert.training.trainer import train
-    from kerasbert.zoo.building.students import VectorLoss, mean_cosine, pair_error
+    from kerasbert.zoo.building.students import VectorLoss, stage_metrics
 
     run = RunFolder(folder)
     train_rows, dev_rows = data.tables(stage, seed)
@@ -145,7 +145,7 @@ def train_stage(
     model.compile(
         optimizer,
         loss=VectorLoss(stage.pooled, stage.cosines, stage.distance, stage.neighbours, temperature=stage.temperature),
-        metrics=[mean_cosine, pair_error] if stage.pairs else [mean_cosine],
+        metrics=stage_metrics(stage.pairs, stage.learns_directions),
     )
     resume = run.unfinished
     if not resume:

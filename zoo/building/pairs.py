@@ -28,7 +28,7 @@ class JointEmbedding(Embedding):
     """One vector for each row: a text, or both texts of a pair with a separator, as a classifier reads them.
 
     Labels are target vectors and a cosine, `(rows, width + 1)`; see `make_rows`. The main metric is the correlation of all cosines between
-    two rows: a student may learn them in directions of its own.
+    two rows: a student may learn them in directions of its own, which may be fewer than the target's.
     """
 
     def examples(self, x: Any) -> list:
@@ -52,8 +52,8 @@ class JointEmbedding(Embedding):
     def encode_labels(self, y: Any, examples: Sequence, features: Features) -> np.ndarray:
         check_same_number(y, examples)
         y = np.asarray(y, np.float32)
-        if y.ndim != 2 or (self.width and y.shape[1] != self.width + 1):
-            raise KerasBertError(f"expected vectors and a cosine of shape (rows, {self.width} + 1), received {y.shape}")
+        if y.ndim != 2:
+            raise KerasBertError(f"expected vectors and a cosine of shape (rows, width + 1), received {y.shape}")
         return y
 
     def metrics(
@@ -62,9 +62,10 @@ class JointEmbedding(Embedding):
         truth, found = self.encode_labels(y, examples, features)[:, :-1], concatenate(raw_results, "embedding")
         pairs = np.triu_indices(len(truth), 1)
         cosines = [(each @ each.T)[pairs] for each in (truth, found)]
+        same_width = truth.shape == found.shape  # only then a vector may be compared with its target
         return {
             "correlation": metrics.pearson(*cosines),
-            "cosine": float(metrics.cosine(truth, found).mean()),
+            **({"cosine": float(metrics.cosine(truth, found).mean())} if same_width else {}),
         }
 
 

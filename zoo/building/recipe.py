@@ -61,6 +61,11 @@ class Stage(Record):
     begins_with: int | None = setting(None, at_least=1)
     average: list[int] = setting(list, at_least=1)
 
+    @property
+    def learns_directions(self) -> bool:
+        """Whether the student's vectors have the directions of the targets; otherwise their cosines alone count."""
+        return bool(self.distance or self.pooled)
+
 
 @dataclass(frozen=True)
 class Recipe(Record):

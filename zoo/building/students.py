@@ -83,13 +83,15 @@ class VectorLoss(keras.losses.Loss):
         vectors, truth = y_true[:, :-1], y_true[:, -1]
         single = tf.cast(truth >= SINGLE, tf.float32)
         mean, pooled = y_pred[:, 0], y_pred[:, 1]
-        scale = POOLED_SCALE * static_size(vectors, -1) ** 0.5
-        distance = 1.0 - tf.reduce_sum(mean * vectors, axis=-1)
-        error = tf.reduce_sum(tf.square(pooled / scale - vectors), axis=-1)
         student, teacher = (tf.matmul(each, each, transpose_b=True) for each in (mean, vectors))
         squares = tf.math.squared_difference(student, teacher) * single
         difference = tf.math.divide_no_nan(tf.reduce_sum(squares, axis=-1), tf.reduce_sum(single))
-        vector_loss = self.distance * distance + self.pooled * error + self.cosines * difference
+        vector_loss = self.cosines * difference
+        if self.distance:
+            vector_loss += self.distance * (1.0 - tf.reduce_sum(mean * vectors, axis=-1))
+        if self.pooled:
+            scale = POOLED_SCALE * static_size(vectors, -1) ** 0.5
+            vector_loss += self.pooled * tf.reduce_sum(tf.square(pooled / scale - vectors), axis=-1)
         if self.neighbours:
             vector_loss += self.neighbours * _neighbour_loss(student, teacher, single, self.temperature)
         return single * vector_loss + (1.0 - single) * self.pairs * _pair_loss(pooled, truth)
@@ -112,6 +114,16 @@ def _neighbour_loss(student: tf.Tensor, teacher: tf.Tensor, single: tf.Tensor, t
 def mean_cosine(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
     """Return the cosine of each mean vector with its target; of pairs without meaning."""
     return tf.reduce_sum(y_pred[:, 0] * y_true[:, :-1], axis=-1)
+
+
+def stage_metrics(pairs: float, directions: bool) -> list:
+    """Return the metrics of a stage's epochs.
+
+    Args:
+        pairs: The share of texts with a second one.
+        directions: Whether the student's vectors have the directions of the targets.
+    """
+    return [*([mean_cosine] if directions else []), *([pair_error] if pairs else [])]
 
 
 def pair_error(y_true: tf.Tensor, y_pred: tf.Tensor) -> tf.Tensor:
@@ -153,7 +165,8 @@ def student_of_sizes(teacher: kb.SentenceEncoder, model_type: str, sizes: dict[s
     words = old[_WORD_TABLE].numpy()
     width = int(new[_WORD_TABLE].numpy().shape[1])
     directions = principal_directions(words - words.mean(axis=0), width)
-    new[_WORD_TABLE].assign(words @ directions)
+    shift = words.mean(axis=0) if not encoder.layers else 0.0  # a mean of vectors would keep what all of them share
+    new[_WORD_TABLE].assign((words - shift) @ directions)
     if encoder.config.has_position_table and new[_POSITION_TABLE].shape[1] == width:
         positions_table = old[_POSITION_TABLE].numpy()
         new[_POSITION_TABLE].assign(positions_table[: new[_POSITION_TABLE].shape[0]] @ directions)

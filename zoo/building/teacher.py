@@ -121,6 +121,8 @@ class Teacher:
             return self._vectors(texts, stage, centre, means)[0]
 
         width = student.config.hidden_size
+        if not stage.learns_directions:
+            return TeacherTexts(path, self._texts, vectors, vectors, encode)
         targets = (
             projected_targets(vectors, principal_directions(vectors, width)) if width < vectors.shape[1] else vectors
         )
