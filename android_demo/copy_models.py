@@ -1,6 +1,6 @@
 """Copies models and the phrases to search into the app's assets; run once before the app is built.
 
-    python3 android_demo/copy_models.py                       the zoo's task files
+    python3 android_demo/copy_models.py                       the zoo's task files but those for one trade
     python3 android_demo/copy_models.py a.tflite b.tflite     models of your own in their place
 
 Needs Python 3.10 or later and no packages. Models in the assets that are not named are removed.
@@ -15,11 +15,13 @@ HERE = Path(__file__).resolve().parent
 ASSETS = HERE / "app" / "src" / "main" / "assets"
 PHRASES = HERE.parent / "kerasbert" / "data" / "assistant"
 PARTS = ("train", "dev", "test")
+TRADES = ("banking",)  # they would be the first that a person sees, and the sample phrases are to an assistant
 
 
 def main(arguments: list[str]) -> None:
     """Copy the models that are named, or those of the zoo."""
-    models = [Path(each) for each in arguments] or sorted((HERE.parent / "zoo" / "files").glob("*.tflite"))
+    zoo = sorted((HERE.parent / "zoo" / "files").glob("*.tflite"))
+    models = [Path(each) for each in arguments] or [each for each in zoo if each.stem not in TRADES]
     check(models)
     folder = ASSETS / "models"
     folder.mkdir(parents=True, exist_ok=True)

@@ -27,9 +27,9 @@ class WindowTest {
     val folder = TemporaryFolder()
 
     private val phrases = listOf("remind me to lock the door", "is it snowing in mumbai", "call kim", "play some music", "set an alarm for six")
-    private val zoo = File("../../zoo/files").listFiles().orEmpty().filter { it.name.endsWith(".tflite") }.sorted()
+    private val zoo = File("../../zoo/files").listFiles().orEmpty().filter { it.name.endsWith(".tflite") && it.name != "banking.tflite" }.sorted()
 
-    /** The zoo's models where they are, as in the app; else the tiny ones. */
+    /** The zoo's models that are in the app, where they are; else the tiny ones. */
     private val models = zoo.ifEmpty { listOf("label", "tags", "answer", "vector").map { File(modelsFolder, "$it.tflite") } }
 
     private fun open(locale: Locale = Locale.ENGLISH, files: List<File> = models) = WindowForTests(files, folder.root.toPath(), locale, phrases)
