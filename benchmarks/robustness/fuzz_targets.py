@@ -657,6 +657,8 @@ def _metadata_files() -> list[dict[str, bytes]]:
 _METRICS = _lines(
     [{"step": 1, "loss": 0.5}, {"step": 2, "loss": float("nan"), "dev": {"accuracy": 0.5}}, {"step": 3, "loss": 0.1}]
 )
+
+
 def _index(folder: Path) -> None:
     """Read an index as it is, and with checksums that fit the damaged content, so that what stands behind them is tried too."""
     path = folder / "a.kbindex"

@@ -86,7 +86,9 @@ class StaticEncoder(Encoder):
             "integers only": integer_part(policy),
         }
         if found := [name for name, value in asked.items() if value]:
-            raise KerasBertError(f"expected a transformer for {found[0]}, received static vectors; leave {found[0]} out")
+            raise KerasBertError(
+                f"expected a transformer for {found[0]}, received static vectors; leave {found[0]} out"
+            )
         if policy is not None and policy.activations:
             raise KerasBertError(
                 f"expected a recipe of weights alone for static vectors, received {policy.recipe}; take dynamic_wi8_afp32"

@@ -109,9 +109,7 @@ def _trial(trial: Trial, commands: Commands) -> dict[str, Any]:
         "scores": [{"rows": rows or None, "score": score} for rows, score in trial.scores.items()],
         "file_score": trial.file_score,
         **({} if trial.cost is None else trial.cost.to_dict()),
-        "commands": _lines(commands(trial.candidate))
-        if trial.file_score is not None
-        else [],
+        "commands": _lines(commands(trial.candidate)) if trial.file_score is not None else [],
     }
 
 

@@ -23,7 +23,11 @@ def squad(path, context=CONTEXT, answer="Lima"):
 
 def test_the_right_sentence_is_the_one_with_the_answer(tmp_path):
     sentences, questions = rerank_pairs.read_squad(squad(tmp_path / "a.json.gz"), set())
-    assert sentences == ["The lamp is old and dim.", "Anna bought it in Lima last year.", "It hangs over the small table."]
+    assert sentences == [
+        "The lamp is old and dim.",
+        "Anna bought it in Lima last year.",
+        "It hangs over the small table.",
+    ]
     assert [(each.text, each.right) for each in questions] == [("Where did she buy the lamp?", 1)]
 
 

@@ -57,7 +57,10 @@ def test_the_table_of_a_file_is_in_8_bits(tiny, tmp_path):
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        (lambda tiny: StaticEncoder(StaticConfig(vocab_size=9), adapters=4), "received static vectors; leave adapters out"),
+        (
+            lambda tiny: StaticEncoder(StaticConfig(vocab_size=9), adapters=4),
+            "received static vectors; leave adapters out",
+        ),
         (lambda tiny: StaticEncoder(StaticConfig(vocab_size=9), layer_mix=True), "leave layer_mix out"),
         (
             lambda tiny: drop_layers(kb.TextClassifier(encoder(tiny), tiny.tokenizer(), labels=tiny.labels), 1),

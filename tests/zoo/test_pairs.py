@@ -98,7 +98,6 @@ def test_labels_of_another_width_have_cosines_alone():
         processor.encode_labels(np.zeros(4), list("abcd"), None)  # type: ignore[arg-type]
 
 
-
 def test_loss_of_singles_and_pairs_matches_the_formula():
     width, vectors = 4, unit(3, 4, 1)
     labels = single_rows(vectors)
