@@ -33,7 +33,7 @@ def test_every_file_has_the_recorded_sha256():
 @pytest.mark.long
 def test_models_leave_the_wheel_below_60_megabytes():
     compressed = sum(len(zlib.compress(path.read_bytes(), 6)) for model in catalog.models() for path in model.parts())
-    assert compressed < 57_000_000, "the rest of the package takes up to 3 MB"
+    assert compressed < 58_000_000, "the rest of the package takes up to 2 MB"
 
 
 def test_every_checksum_belongs_to_a_model():
