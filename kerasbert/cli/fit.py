@@ -118,10 +118,13 @@ def _check_work(work: Path, train: str, dev: str) -> None:
     import json
     import os
 
+    from kerasbert.cli.process.claims import claim, make_parent
     from kerasbert.errors import KerasBertError
     from kerasbert.files.atomic import atomic_file
     from kerasbert.files.json_text import read_json_object
 
+    make_parent(work)
+    claim(work)  # a second search in the folder would read half-trained models
     files = [Path(each) for each in (train, dev) if os.path.exists(each)]
     found = {"dev": dev, "sha256": [hashlib.sha256(each.read_bytes()).hexdigest() for each in files]}
     record = work / _DATA

@@ -75,7 +75,7 @@ class Outcome:
     Attributes:
         probes: The costs of the structures that were probed.
         trials: The candidates that were trained, the chosen one first.
-        reference: The first encoder as it is, where the budget limits a loss, which is against the best file; else the best finalist.
+        reference: The first encoder that can be made, where the budget limits a loss, which is against the best file; else the best finalist.
         chosen: The candidate whose file is the best within the budget; None where no file is.
         reason: Why it is the best, or what came nearest.
     """
@@ -130,7 +130,7 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
         return by_score(scored) if budget.limits_cost else by_cost(scored, cost, budget.keeps)
 
     finalists = halve(candidates, plan, FINALISTS, score, order)
-    reference = Candidate(next(iter(space.layers)), recipe=space.recipes[0])
+    reference = next(iter(probes))  # a whole encoder: its parts are probed after it
     if budget.loss is not None and reference not in finalists:
         score(reference, None)
     elif budget.loss is None:
@@ -148,12 +148,18 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
 def _probe(space: Space, budget: Budget, workshop: Workshop, progress: Progress) -> dict[Candidate, Cost]:
     """Measure structures, from the whole encoders down, until those within the budget are known."""
     found: dict[Candidate, Cost] = {}
+    faults: list[KerasBertError] = []
 
     def probe(candidate: Candidate) -> float:
-        if candidate not in found:
+        """Return how far a candidate is over the budget; infinitely far where it cannot be made, such as neurons cut from a MobileBERT."""
+        try:
             found[candidate] = workshop.cost(candidate)
-            fits = "within" if budget.excess(found[candidate]) <= 1 else "over"
-            progress.note(f"{candidate}: {found[candidate].describe()}, {fits} the budget")
+        except KerasBertError as error:
+            faults.append(error)
+            progress.note(f"{candidate}: left out: {error}")
+            return math.inf
+        fits = "within" if budget.excess(found[candidate]) <= 1 else "over"
+        progress.note(f"{candidate}: {found[candidate].describe()}, {fits} the budget")
         return budget.excess(found[candidate])
 
     for model, layers in space.layers.items():
@@ -161,6 +167,8 @@ def _probe(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
             whole = Candidate(model, recipe=recipe)
             if probe(whole) <= 1 and budget.limits_cost:
                 continue  # a smaller structure of the same encoder is worse
+            if whole not in found:
+                continue
             fewer = list(dict.fromkeys([*(math.ceil(layers * part / 3) for part in (2, 1)), 1]))
             narrower = [replace(whole, feed_forward=NARROW)] if layers else []  # static vectors have no layers
             for smaller in [*narrower, *(replace(whole, layers=each) for each in fewer if each < layers)]:
@@ -170,6 +178,8 @@ def _probe(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
                     break  # so is one of fewer layers
             if budget.bytes is not None and found[whole].bytes > budget.bytes:
                 probe(replace(whole, vocabulary=True))
+    if not found:
+        raise faults[0]
     return found
 
 

@@ -104,6 +104,28 @@ def test_a_loss_that_no_file_keeps_within_the_time_has_no_choice():
     assert any(each.candidate == Candidate("large") for each in outcome.trials)  # what the loss is measured against
 
 
+@dataclass
+class Refusing(Fake):
+    """Some candidates cannot be made."""
+
+    refused: tuple = ()
+
+    def cost(self, candidate):
+        if candidate.feed_forward or candidate.model in self.refused:
+            raise KerasBertError(f"expected a transformer to cut, received {candidate.model}")
+        return super().cost(candidate)
+
+
+def test_what_cannot_be_made_is_left_out(capsys):
+    outcome = search(Space(LAYERS, [RECIPE], 9000, 12), Budget.parse("8.1 ms"), Refusing(), Progress())
+    assert outcome.chosen == Candidate("large", layers=4) and not any(each.feed_forward for each in outcome.probes)
+    assert "large, 50% of neurons removed: left out: expected a transformer" in capsys.readouterr().out
+    other = search(Space(LAYERS, [RECIPE], 9000, 12), Budget.parse("8.1 ms"), Refusing(refused=("large",)), Progress())
+    assert other.chosen is not None and other.chosen.model == "small"
+    with pytest.raises(KerasBertError, match="received large"):
+        search(Space(LAYERS, [RECIPE], 9000, 12), Budget.parse("8 ms"), Refusing(refused=tuple(LAYERS)), Progress())
+
+
 def test_rates_are_tried_and_each_round_keeps_a_third():
     outcome, workshop = find("8.1 ms", rows=9000, trials=9)
     assert {each.rate for each, _ in workshop.trained} == {1.0, 0.5, 2.0}
