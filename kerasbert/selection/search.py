@@ -75,7 +75,8 @@ class Outcome:
     Attributes:
         probes: The costs of the structures that were probed.
         trials: The candidates that were trained, the chosen one first.
-        reference: The first encoder that can be made, where the budget limits a loss, which is against the best file; else the best finalist.
+        reference: The first encoder that can be made, where the budget limits a loss, which is against the best file; else the best
+            finalist.
         chosen: The candidate whose file is the best within the budget; None where no file is.
         reason: Why it is the best, or what came nearest.
     """
