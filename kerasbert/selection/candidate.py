@@ -40,7 +40,7 @@ class Candidate(Record):
     def name(self) -> str:
         """Everything but the rate, such as `small-en, 2 layers, own vocabulary`."""
         parts = [
-            os.path.basename(os.path.normpath(self.model)),
+            self.model,  # whole: two folders may end alike
             "" if self.layers is None else f"{self.layers} layer{'s' * (self.layers > 1)}",
             "" if self.feed_forward is None else f"{self.feed_forward:.0%} of neurons removed",
             "own vocabulary" if self.vocabulary else "",

@@ -60,5 +60,5 @@ def test_a_budget_that_nothing_meets_names_the_nearest(place, run, tmp_path):
         "-o",
         tmp_path / "best.tflite",
     )
-    assert done.code == 2 and "the nearest is checkpoint" in done.err and "allow more" in done.err
+    assert done.code == 2 and f"the nearest is {place.checkpoint}" in done.err and "allow more" in done.err
     assert not (tmp_path / "best.tflite").exists()

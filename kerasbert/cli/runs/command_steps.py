@@ -59,13 +59,21 @@ def run_step(step: FileStep, arguments: list[str], out: Path, *, quiet: bool = F
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     done = out.with_name(out.name + _DONE)
-    finished = read_json_object(done) if done.is_file() else {}
-    if finished.get("arguments") == arguments:
+    finished = _finished(done)
+    if finished.get("arguments") == arguments and out.exists():
         return finished["result"]
     result = _run(step, arguments, out, out.with_name(out.name + _LOG) if quiet else None)
     with atomic_file(done) as partial:
         partial.write_text(json.dumps({"arguments": arguments, "result": result}), "utf-8")
     return result
+
+
+def _finished(done: Path) -> dict[str, Any]:
+    """What a finished command wrote; nothing where there is none, or one of an earlier version: the command then runs again."""
+    try:
+        return read_json_object(done) if done.is_file() else {}
+    except KerasBertError:
+        return {}
 
 
 def _run(step: FileStep, arguments: list[str], out: Path, log: Path | None) -> dict[str, Any]:
