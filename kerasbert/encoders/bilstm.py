@@ -10,12 +10,12 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
-from kerasbert.errors import KerasBertError
+from kerasbert.encoders.transformer_options import refuse_transformer_options
 from kerasbert.files.record import setting
 from kerasbert.ids import check_ids
 from kerasbert.layers.blocks.lstm import BiLstmLayer, TokenEmbeddings
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 @dataclass(frozen=True)
@@ -88,14 +88,7 @@ class BiLstmEncoder(Encoder):
         self, config: BiLstmConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
         adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None, **kwargs: Any,
     ):  # fmt: skip
-        asked = {
-            "adapters": adapters,
-            "layer_mix": layer_mix,
-            "pruned sizes": cut,
-            "integers only": integer_part(policy),
-        }
-        if found := [name for name, value in asked.items() if value]:
-            raise KerasBertError(f"expected a transformer for {found[0]}, received a BiLSTM; leave {found[0]} out")
+        refuse_transformer_options("a BiLSTM", adapters, layer_mix, cut, policy)
         super().__init__(config, policy, pooler, **kwargs)
 
     def call(

@@ -10,12 +10,13 @@ import tf_keras as keras
 from kerasbert.capture import capture
 from kerasbert.encoders.base import Encoder, EncoderOutput
 from kerasbert.encoders.call_inputs import Inputs, complete_inputs
+from kerasbert.encoders.transformer_options import refuse_transformer_options
 from kerasbert.errors import KerasBertError
 from kerasbert.files.record import setting
 from kerasbert.ids import check_ids
 from kerasbert.layers.blocks.lstm import TokenEmbeddings
 from kerasbert.layers.config import EncoderConfig
-from kerasbert.layers.quantization.policy import QuantizationPolicy, integer_part
+from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 @dataclass(frozen=True)
@@ -79,16 +80,7 @@ class StaticEncoder(Encoder):
         self, config: StaticConfig, policy: QuantizationPolicy | None = None, pooler: bool = True,
         adapters: int | None = None, layer_mix: bool = False, cut: Mapping | None = None, **kwargs: Any,
     ):  # fmt: skip
-        asked = {
-            "adapters": adapters,
-            "layer_mix": layer_mix,
-            "pruned sizes": cut,
-            "integers only": integer_part(policy),
-        }
-        if found := [name for name, value in asked.items() if value]:
-            raise KerasBertError(
-                f"expected a transformer for {found[0]}, received static vectors; leave {found[0]} out"
-            )
+        refuse_transformer_options("static vectors", adapters, layer_mix, cut, policy)
         if policy is not None and policy.activations:
             raise KerasBertError(
                 f"expected a recipe of weights alone for static vectors, received {policy.recipe}; take dynamic_wi8_afp32"
