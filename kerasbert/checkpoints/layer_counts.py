@@ -1,6 +1,7 @@
 """Parsing of `--layers`, and checks of it and of `--top-layers` against a model's config, before TensorFlow is loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kerasbert.errors import KerasBertError
 
@@ -23,6 +24,15 @@ def parse_layers(text: str) -> int | list[int]:
     return numbers if "," in text else numbers[0]
 
 
+def layer_count(config: Mapping[str, Any]) -> int:
+    """Return the number of layers; 0 for static vectors.
+
+    Args:
+        config: What `read_config` returns.
+    """
+    return config.get("num_hidden_layers") or config.get("n_layers") or 0
+
+
 def check_layer_count(folder: str, layers: int | Sequence[int], fewer: bool = False, option: str = "--layers") -> None:
     """Check that a model has the requested layers.
 
@@ -38,7 +48,11 @@ def check_layer_count(folder: str, layers: int | Sequence[int], fewer: bool = Fa
     from kerasbert.checkpoints.hugging_face import read_config, resolve
 
     config = read_config(resolve(folder))
-    count = config.get("num_hidden_layers") or config["n_layers"]
+    count = layer_count(config)
+    if not count:
+        raise KerasBertError(
+            f"expected a model with layers for {option}, received {folder}, which has none; leave {option} out"
+        )
     if isinstance(layers, int):
         largest = count - 1 if fewer else count
         if not 1 <= layers <= largest:

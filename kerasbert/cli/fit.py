@@ -169,6 +169,7 @@ def _prepared(
 ) -> tuple["Commands", Any]:  # fmt: skip
     """Return what makes the candidates, and the space that they are from."""
     from kerasbert.checkpoints.hugging_face import max_sequence_length, read_config, resolve
+    from kerasbert.checkpoints.layer_counts import layer_count
     from kerasbert.cli.runs.fitting import Commands
     from kerasbert.files.atomic import atomic_file
     from kerasbert.processors.texts import columns
@@ -178,7 +179,7 @@ def _prepared(
     layers, length = {}, data.length
     for name in names:
         config = read_config(resolve(name))
-        layers[name] = config["num_hidden_layers"]
+        layers[name] = layer_count(config)
         length = min(length, max_sequence_length(config))
     first, second = columns(data.processor.examples(data.train.x))
     texts = work / "texts.txt"

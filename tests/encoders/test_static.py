@@ -5,6 +5,7 @@ import pytest
 import tf_keras as keras
 
 import kerasbert as kb
+from kerasbert.checkpoints.layer_counts import check_layer_count, layer_count
 from kerasbert.compression.pruning.structured.layers import drop_layers
 from kerasbert.encoders import StaticConfig, StaticEncoder
 from kerasbert.errors import KerasBertError
@@ -71,3 +72,11 @@ def test_the_table_of_a_file_is_in_8_bits(tiny, tmp_path):
 def test_what_needs_layers_is_refused(tiny, use, message):
     with pytest.raises(KerasBertError, match=message):
         use(tiny)
+
+
+def test_commands_about_layers_say_that_there_are_none():
+    assert layer_count({"num_hidden_layers": 4}) == 4 and layer_count({"n_layers": 6}) == 6 and layer_count({}) == 0
+    with pytest.raises(
+        KerasBertError, match="expected a model with layers for --layers, received static-en, which has none"
+    ):
+        check_layer_count("static-en", 2)
