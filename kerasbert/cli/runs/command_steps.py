@@ -12,7 +12,7 @@ from typing import Any
 from kerasbert.children import end_with_this_process, expect_children
 from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
-from kerasbert.files.json_text import read_json_object
+from kerasbert.files.json_text import parse_json, read_json_object
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
 from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
@@ -92,7 +92,7 @@ def _run(step: FileStep, arguments: list[str], out: Path, log: Path | None) -> d
         raise KerasBertError(
             f"expected `kerasbert {step.command}` to end with exit code 0, received {code}; {said}; the same command goes on"
         )
-    return json.loads(done.stdout)
+    return parse_json(done.stdout, f"output of `kerasbert {step.command}`")
 
 
 def _last_error(log: Path) -> str:
