@@ -31,7 +31,7 @@ help:
 install: $(INSTALLED)
 
 # The environment is usable when its pip answers: an interrupted run may have left a Python without one.
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml zoo/more/pyproject.toml constraints.txt
 	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  found=""; for python in $(CANDIDATES); do \
 	    if "$$python" -c '$(IS_SUITABLE)' >/dev/null 2>&1; then found="$$python"; break; fi; \
@@ -42,7 +42,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  fi; \
 	  "$$found" -m venv $(VENV); \
 	fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese,faiss]"
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese,faiss]" -e zoo/more
 	@touch $@
 
 quickstart: $(INSTALLED)

@@ -10,8 +10,8 @@ from kerasbert.console.tables import Block, Table
 from kerasbert.files.json_text import read_json_object
 from kerasbert.zoo import tables
 from kerasbert.zoo.building.file_recipe import FileRecipe
-from kerasbert.zoo.building.recipe import FILE as RECIPE, Recipe
-from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel, checksums
+from kerasbert.zoo.building.recipe import Recipe
+from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel
 from kerasbert.zoo.results import Result, select
 
 _TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -171,14 +171,14 @@ def _training(model: ZooModel) -> "tuple[str | Code, ...]":
     if model.kind != ENCODER:
         return _file_training(model)
     teachers = "".join(
-        f" --teacher {name}" for name in Recipe.read(model.path / RECIPE).teachers or [_TEACHER.partition("/")[2]]
+        f" --teacher {name}" for name in Recipe.read(model.recipe).teachers or [_TEACHER.partition("/")[2]]
     )
     command = f"kerasbert zoo build {model.name} --texts text-en/ --texts books-en/{teachers} --out {model.name}"
     return model.training.strip(), _TRAINING_TEXTS, Code((command,)), _UNSEEN
 
 
 def _file_training(model: ZooModel) -> "tuple[str | Code, ...]":
-    recipe = FileRecipe.read(model.path.with_suffix(".toml"))
+    recipe = FileRecipe.read(model.recipe)
     data = "".join(f" --{name} {name.upper()}" for name in recipe.used_data())
     about = f"`files/{model.name}.toml` has the commands that made it from {model.encoder}, with every setting. They run again by:"
     return model.training.strip(), about, Code((f"kerasbert zoo build {model.name}{data} --out {model.name}.tflite",))
@@ -230,15 +230,10 @@ def _texts() -> tuple[str, str]:
 
 
 def _files(model: ZooModel) -> tuple[Table, str]:
-    prefix = model.path.relative_to(ROOT).as_posix()
+    recorded, base = model.recorded(), model.path if model.kind == ENCODER else model.path.parent
     rows = [
-        (_name(model, name), f"{(ROOT / name).stat().st_size / 1e6:.2f}", digest)
-        for name, digest in sorted(checksums().items())
-        if name == prefix or name.startswith(f"{prefix}/")
+        (path.relative_to(base).as_posix(), f"{path.stat().st_size / 1e6:.2f}", recorded[name])
+        for name, path in model.parts().items()
     ]
     golden = f"`{model.golden.name}` has inputs with the outputs that this model must give."
     return Table(("file", "MB", "SHA-256"), rows), golden
-
-
-def _name(model: ZooModel, path: str) -> str:
-    return path.removeprefix(f"{model.name}/") if model.kind == ENCODER else model.path.name

@@ -1,6 +1,7 @@
 """The zoo's models by name: encoders in folders, and files for one task each."""
 
 import hashlib
+import importlib.util
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent
 CATALOG, CHECKSUMS = "models.toml", "SHA256SUMS"
 ENCODER, FILE = "encoder", "file"
-GOLDEN = "golden.json"
+GOLDEN, RECIPE = "golden.json", "recipe.toml"
+OWN_PACKAGE, SECOND_PACKAGE = "kerasbert", "kerasbert-zoo"
+_SECOND_MODULE = "kerasbert_zoo"
 _DOCUMENTS = (".md", ".toml")
 
 
@@ -28,6 +31,7 @@ class ZooModel(Record):
 
     Attributes:
         name: Its name, for `load` and for every command that takes a model.
+        package: The package that has the weights, `kerasbert` or `kerasbert-zoo`.
         kind: `encoder`, a folder to fine-tune or to compute sentence vectors with; or `file`, a `.tflite` file for one task.
         task: What the model is for, as `kerasbert train --task` spells it; `embedding` for an encoder.
         summary: One sentence.
@@ -58,29 +62,80 @@ class ZooModel(Record):
     limits: tuple[str, ...] = ()
     licence: str = "apache-2.0"
     example: str = "wake me at six"
+    package: str = OWN_PACKAGE
     fine_tuning: tuple[tuple[str, str, str], ...] = ()
 
     @property
+    def root(self) -> Path:
+        """The folder of the package that has the weights.
+
+        Raises:
+            KerasBertError: When it is `kerasbert-zoo`, and that is not installed.
+        """
+        return ROOT if self.package == OWN_PACKAGE else _second_root(self.name)
+
+    @property
     def path(self) -> Path:
-        """The encoder's folder, or the file."""
-        return ROOT / (self.name if self.kind == ENCODER else f"files/{self.name}.tflite")
+        """The encoder's folder, or the file. Raises as `root`."""
+        if self.kind == ENCODER:
+            return self.root / self.name
+        return self.root / f"files/{self.name}.tflite"
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package that has the weights is installed."""
+        return self.package == OWN_PACKAGE or _second_folder() is not None
 
     @property
     def golden(self) -> Path:
         """The file of golden inputs and outputs."""
-        return self.path / GOLDEN if self.kind == ENCODER else self.path.with_suffix(f".{GOLDEN}")
+        return self._document(GOLDEN)
 
     @property
     def card(self) -> Path:
         """The model card."""
-        return self.path / "README.md" if self.kind == ENCODER else self.path.with_suffix(".md")
+        return self._document("README.md" if self.kind == ENCODER else "md")
 
-    def parts(self) -> list[Path]:
-        """Return every file of the model: what is loaded, not the documents beside it."""
-        if self.kind == FILE:
-            return [self.path]
-        files = (path for path in self.path.rglob("*") if path.is_file())
-        return sorted(path for path in files if path.suffix not in _DOCUMENTS and path.name != GOLDEN)
+    @property
+    def recipe(self) -> Path:
+        """How it was built."""
+        return self._document(RECIPE if self.kind == ENCODER else "toml")
+
+    def _document(self, name: str) -> Path:
+        return ROOT / (f"{self.name}/{name}" if self.kind == ENCODER else f"files/{self.name}.{name}")
+
+    def parts(self) -> dict[str, Path]:
+        """Return every file of the model by its name in `SHA256SUMS`: what is loaded, not the documents beside it."""
+        files = [self.path] if self.kind == FILE else self.path.rglob("*")
+        found = {self._recorded(path): path for path in files if path.is_file()}
+        return {name: found[name] for name in sorted(found) if self.kind == FILE or _is_loaded(found[name])}
+
+    def _recorded(self, path: Path) -> str:
+        name = path.relative_to(self.root).as_posix()
+        return name if self.package == OWN_PACKAGE else f"{self.package}/{name}"
+
+    def recorded(self) -> dict[str, str]:
+        """Return the recorded SHA-256 of every file of the model by its name in `SHA256SUMS`."""
+        prefix = f"{self.name}/" if self.kind == ENCODER else f"files/{self.name}.tflite"
+        prefix = prefix if self.package == OWN_PACKAGE else f"{self.package}/{prefix}"
+        return {name: digest for name, digest in checksums().items() if name.startswith(prefix)}
+
+
+def _is_loaded(path: Path) -> bool:
+    return path.suffix not in _DOCUMENTS and path.name != GOLDEN
+
+
+def _second_folder() -> Path | None:
+    found = importlib.util.find_spec(_SECOND_MODULE)
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def _second_root(name: str) -> Path:
+    if folder := _second_folder():
+        return folder
+    raise KerasBertError(
+        f"{name}: expected the package {SECOND_PACKAGE}, which has this model, received none; pip install {SECOND_PACKAGE}"
+    )
 
 
 @cache
@@ -186,33 +241,31 @@ def check_files(model: ZooModel) -> None:
     Raises:
         KerasBertError: When a file is missing, or its content is another one.
     """
-    recorded, received = checksums(), {path.relative_to(ROOT).as_posix(): path for path in model.parts()}
-    prefix = model.path.relative_to(ROOT).as_posix()
-    expected = {name for name in recorded if name == prefix or name.startswith(prefix + "/")}
-    for name in sorted(expected | received.keys()):
+    expected, received = model.recorded(), model.parts()
+    for name in sorted(expected.keys() | received.keys()):
         if name not in received:
             raise KerasBertError(
-                f"{ROOT / name}: expected a file of {model.name}, received none; install kerasbert again"
+                f"{model.root}: expected {name}, a file of {model.name}, received none; install {model.package} again"
             )
         digest = sha256(received[name])
-        if digest != recorded.get(name):
+        if digest != expected.get(name):
             raise KerasBertError(
-                f"{received[name]}: expected SHA-256 {recorded.get(name, 'none, as it is no file of the model')}, received {digest}: the "
-                "file is damaged or was edited; install kerasbert again, or copy the model to a folder of your own to change it"
+                f"{received[name]}: expected SHA-256 {expected.get(name, 'none, as it is no file of the model')}, received {digest}: the "
+                f"file is damaged, was edited, or is of another version; install {model.package} again, or copy the model to a folder "
+                "of your own to change it"
             )
 
 
 @cache
 def checksums() -> dict[str, str]:
-    """Return the recorded SHA-256 of each file, by its path below the zoo's folder."""
+    """Return the recorded SHA-256 of each file, by its path below the zoo's folder; files of `kerasbert-zoo` begin with that name."""
     lines = (ROOT / CHECKSUMS).read_text("ascii").splitlines()
     return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def write_checksums() -> None:
     """Record the SHA-256 of every file of every model."""
-    paths = [path for model in models() for path in model.parts()]
-    lines = [f"{sha256(path)}  {path.relative_to(ROOT).as_posix()}\n" for path in paths]
+    lines = [f"{sha256(path)}  {name}\n" for model in models() for name, path in model.parts().items()]
     (ROOT / CHECKSUMS).write_text("".join(lines), "ascii")
 
 

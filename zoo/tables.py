@@ -89,7 +89,15 @@ def records(chosen: Sequence[ZooModel], results: Sequence[Result]) -> list[dict]
         numbers = (_quality_results(model, results), *_measured(results, model.name))
         names = ("quality", "megabytes", "milliseconds")
         facts |= {name: lines[0].value if lines else None for name, lines in zip(names, numbers, strict=True)}
-        found.append({**facts, "metric": model.metric, "data": model.data, "path": str(model.path)})
+        found.append(
+            {
+                **facts,
+                "metric": model.metric,
+                "data": model.data,
+                "path": str(model.path) if model.is_installed else None,
+                "package": model.package,
+            }
+        )
     return found
 
 

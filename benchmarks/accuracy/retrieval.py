@@ -4,7 +4,8 @@
 
 The sentences of all contexts are the rows of an index, and every question a query; right is the sentence in which its answer starts.
 Measured for each form of the vectors: the share of questions whose sentence comes first and among ten, nDCG@10, and the bytes of the file.
-With `--rerank`, a model of pairs orders the first twenty again.
+With `--rerank`, a model of pairs orders the first twenty again. `--others` and `--sentences` add wrong sentences from other files of
+questions, up to that number in all.
 
 Then indexes of the sentences of `--texts` grow to each of `--rows`: seconds to encode them, seconds to write and to open the file, its
 size, and for each engine the seconds until it is ready, the milliseconds of a search without the encoder (median and quartiles), and the
@@ -34,6 +35,7 @@ def main() -> None:
 
     load, result = record.load(), {"models": {}, "grown": {}}
     sentences, questions = _questions(arguments.questions)
+    sentences += _others(arguments.others, sentences, arguments.sentences)
     result["sentences"], result["questions"] = len(sentences), len(questions)
     for model in arguments.models:
         opened = kb.open(model)
@@ -163,9 +165,21 @@ def _questions(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
             starts.append((at, rows.setdefault(sentence, len(rows))))
             at += len(sentence)
         for question in asked:
+            if not question["answers"]:
+                continue
             start = question["answers"][0]["answer_start"]
             questions.append((question["question"], [row for place, row in starts if place <= start][-1]))
     return list(rows), questions
+
+
+def _others(paths: list[Path], known: list[str], total: int) -> list[str]:
+    """Return sentences of other files that are not among the known ones, as many as make `total` with them."""
+    found = dict.fromkeys(sentence for path in paths for sentence in _questions(path)[0])
+    rows = set(known)
+    others = [sentence for sentence in found if sentence not in rows][: max(0, total - len(known))]
+    if len(known) + len(others) < total:
+        raise SystemExit(f"expected {total:,} sentences, received {len(known) + len(others):,}; name more --others")
+    return others
 
 
 def _distinct(paths: list[Path], most: int) -> list[str]:
@@ -193,6 +207,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions in the form of SQuAD")
     parser.add_argument("--models", nargs="+", default=["search"], metavar="MODEL", help="sentence encoders")
     parser.add_argument("--rerank", metavar="MODEL", help="a model of pairs")
+    parser.add_argument(
+        "--others", nargs="+", type=Path, default=[], metavar="FILE", help="more questions, for wrong sentences"
+    )
+    parser.add_argument("--sentences", type=int, default=0, metavar="N", help="right and wrong sentences in all")
     parser.add_argument(
         "--texts", nargs="+", type=Path, default=[], metavar="FILE", help="texts whose sentences are rows"
     )

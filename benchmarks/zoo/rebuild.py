@@ -43,14 +43,14 @@ def _build(seed: int, work: Path) -> float:
     import kerasbert as kb
     from kerasbert.data import assistant
     from kerasbert.zoo.building.build import build_encoder
-    from kerasbert.zoo.building.recipe import FILE, Recipe
+    from kerasbert.zoo.building.recipe import Recipe
     from kerasbert.zoo.building.teacher import held_out
     from kerasbert.zoo.catalog import find
 
     texts = [text for split in assistant.SPLITS for text in assistant.load(split).texts]
     source = work / "assistant.txt"
     source.write_text("\n".join(texts) + "\n", "utf-8")
-    recipe = Recipe.read(find(ENCODER).path / FILE).reduced(TEXTS)
+    recipe = Recipe.read(find(ENCODER).recipe).reduced(TEXTS)
     recipe = replace(
         recipe, seed=seed, vocabulary=VOCABULARY, precision="float32", sizes={**recipe.sizes, **SIZES},
         stages=[replace(stage, batch_size=BATCH_SIZE) for stage in recipe.stages],

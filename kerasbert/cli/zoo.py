@@ -117,7 +117,7 @@ def get(
     else:
         check_out_folder(out, overwrite=overwrite)
         with atomic_folder(out, owns=is_model_file) as partial:
-            for part in model.parts():
+            for part in model.parts().values():
                 target = partial / part.relative_to(model.path)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(part, target)
@@ -158,14 +158,14 @@ def _build_encoder(
     from kerasbert.errors import KerasBertError
     from kerasbert.training.trainer import TRAINING
     from kerasbert.zoo.building.build import build_encoder
-    from kerasbert.zoo.building.recipe import FILE, Recipe
+    from kerasbert.zoo.building.recipe import Recipe
     from kerasbert.zoo.building.saving import save_encoder
     from kerasbert.zoo.building.texts import text_files
 
     files = text_files(texts)
     if not teachers:
         raise KerasBertError("expected --teacher, a sentence encoder such as all-MiniLM-L6-v2, received none; add it")
-    recipe = Recipe.read(model.path / FILE)
+    recipe = Recipe.read(model.recipe)
     recipe = recipe if max_texts is None else recipe.reduced(max_texts)
     for teacher in teachers:
         check_out_folder(out, teacher, overwrite=overwrite)
@@ -185,7 +185,7 @@ def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path
     from kerasbert.files.own_files import MODEL
     from kerasbert.zoo.building.file_recipe import FileRecipe
 
-    recipe = FileRecipe.read(model.path.with_suffix(".toml"))
+    recipe = FileRecipe.read(model.recipe)
     data = recipe.data_files(train, dev)
     check_out_file(out, "--out", MODEL, ".tflite")
     built = run_steps(recipe, data, work)

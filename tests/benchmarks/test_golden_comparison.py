@@ -33,6 +33,7 @@ def test_clients_that_compared_something_else_are_found(changes):
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+@pytest.mark.long
 def test_javascript_equals_the_committed_vectors(tmp_path, monkeypatch, capsys):
     path = tmp_path / "result.json"
     words = ["golden_comparison", str(GOLDEN), "--clients", "javascript", "--json", str(path)]

@@ -78,6 +78,7 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+@pytest.mark.long
 def test_one_label_has_a_sigmoid_by_default(folder, texts, logits):
     for task in (kb.TextClassifier.from_pretrained(folder), kb.load_task(folder)):
         assert (task.problem, task.activation, task.labels) == ("regression", "sigmoid", ("LABEL_0",))

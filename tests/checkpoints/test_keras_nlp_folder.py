@@ -32,6 +32,7 @@ def preset(keras_nlp, tmp_path_factory):
     return folder / "bert", backbone, tokenizer
 
 
+@pytest.mark.long
 def test_preset_folder_loads_as_encoder_task_and_tokenizer(preset, capsys, tmp_path):
     folder, backbone, tokenizer = preset
     ids = np.array([[2, 7, 9, 10, 3, 0]])

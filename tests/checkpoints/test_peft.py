@@ -94,6 +94,7 @@ def test_base_of_another_task_gets_the_head_of_the_adapter(base, adapter):
     assert type(tagger) is kb.TokenTagger and tagger.labels == ("LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3")
 
 
+@pytest.mark.long
 def test_base_is_found_by_its_folder_or_by_argument(base, adapter, tmp_path):
     folder = adapter(base_model_name_or_path="bert-base-uncased")
     with pytest.raises(KerasBertError, match="received 'bert-base-uncased', which is no folder here; pass base="):

@@ -12,6 +12,7 @@ IDS = np.array([[2, 7, 30, 3]], np.int32)
 
 
 @pytest.mark.parametrize("name", ["bert-pretraining", "mobilebert-pretraining", "albert-two-groups"])
+@pytest.mark.long_cases
 def test_fewer_positions_keep_outputs_of_short_texts(name):
     whole, cut = kb.load_encoder(GOLDEN / name), kb.load_encoder(GOLDEN / name, max_position_embeddings=8)
     assert cut.config.max_position_embeddings == cut.config.longest == 8

@@ -86,6 +86,7 @@ def test_every_command_calibrates_on_as_many_examples(made, run, place, tmp_path
     assert done.code == 0 and "note: 512 of 600 examples are used for calibration, sampled evenly" in done.err
 
 
+@pytest.mark.long
 def test_validate_writes_a_report_and_passes(made, run, place):
     report = place.folder / "report.html"
     done = run("validate", made.file, "--against", made.int8, "--data", place.train, "--on", "cpu", "--report", report)
@@ -100,6 +101,7 @@ def test_validate_fails_without_the_backend(made, run, place, monkeypatch, tmp_p
     assert json.loads(done.out)["verdict"] == "incomplete"
 
 
+@pytest.mark.long
 def test_predict_in_lines_and_json(made, run, monkeypatch):
     done = run("predict", made.file, "a good film", "so\tbad")
     assert [line.split("\t")[::2] for line in done.out.splitlines()] == [["pos", "a good film"], ["neg", "so bad"]]
@@ -132,6 +134,7 @@ def test_a_file_is_predicted_in_parts(made, run, place, monkeypatch, tmp_path):
     assert failed.code == 2 and failed.out == "" and "line 2: expected 'text' as a string, received int" in failed.err
 
 
+@pytest.mark.long
 def test_folder_and_file_predict_the_same(made, run):
     texts = ("a good film", "so bad")
     folder, file = (
@@ -154,6 +157,7 @@ def test_vectors_are_printed_as_json_lines(place, run):
     assert max(len(number) for number in done.out.split("[")[1].split("]")[0].split(", ")) < 17  # a float32's digits
 
 
+@pytest.mark.long
 def test_vectors_are_written_to_a_new_file(place, run, tmp_path):
     out = tmp_path / "vectors.npy"
     assert run("predict", place.checkpoint, "good", "bad", "-o", out).out == f"wrote {out}: float32, 2 x 16\n"
@@ -201,6 +205,7 @@ def test_only_vectors_are_written_to_a_file(made, run, tmp_path):
     assert done.code == 2 and ".npy" in done.err
 
 
+@pytest.mark.long
 def test_inspect_and_benchmark(made, run, monkeypatch):
     import tensorflow as tf
 

@@ -122,6 +122,7 @@ def test_sentence_vectors_with_texts_as_dev_data(place, run, tmp_path):
         (["--layers", "1", "--resume"], "expected an interrupted training in"),
     ],
 )
+@pytest.mark.long_cases
 def test_bad_options(command, run, tmp_path, options, expected):
     out = tmp_path / "out"
     done = run(*command, *options, "--out", out)

@@ -49,6 +49,7 @@ def test_pretraining_checkpoint_fills_masks(run, tiny, tmp_path):
     assert "2 ignored" not in shown.err or "next-sentence head" in shown.err
 
 
+@pytest.mark.long
 def test_training_replaces_a_head_on_request(run, place, classifier, tmp_path):
     folder = shutil.copytree(classifier, tmp_path / "model")
     arguments = [

@@ -64,6 +64,7 @@ def test_json_has_sizes_and_metrics(run, place, folder):
 
 
 @pytest.mark.parametrize(("option", "strategy"), [("--data", "search"), ("--dev", "search"), (None, "top")])
+@pytest.mark.long_cases
 def test_the_choice_of_layers_is_measured_where_data_are_given(run, place, folder, option, strategy):
     data = [option, place.dev, "--max-rows", 16] if option else []
     done = run("prune", folder, "--layers", 2, *data, "--out", place.folder / f"by{option}", "--json")
@@ -75,6 +76,7 @@ def test_the_choice_of_layers_is_measured_where_data_are_given(run, place, folde
         assert found["search"][0]["similarity"] == max(choice["similarity"] for choice in found["search"])
 
 
+@pytest.mark.long
 def test_sizes_are_printed_as_a_table(run, place, folder):
     done = run("prune", folder, "--heads", 0.5, "--heads-per-layer", "--data", place.train, "--max-rows", 16,
                "--out", place.folder / "heads")  # fmt: skip
@@ -231,6 +233,7 @@ def test_wrong_indices_are_rejected(run, place, folder, layers, message):
     assert not (place.folder / "never").exists()
 
 
+@pytest.mark.long
 def test_layers_are_named_by_index(run, place, folder):
     from kerasbert.tasks.auto import load_task
 

@@ -181,6 +181,7 @@ def start(site_parts):
         each.communicate()
 
 
+@pytest.mark.long
 def test_open_serves_the_site_until_an_interrupt(start, site):
     process = start("web", LABEL, "-o", site, "--open", "--json")
     stopper = threading.Timer(60, process.kill)

@@ -59,6 +59,7 @@ def test_unknown_name_suggests_the_nearest(capsys, tmp_path, command):
     assert code == 2 and out == "" and "did you mean small-en?" in err and not (tmp_path / "x").exists()
 
 
+@pytest.mark.long
 def test_build_shows_the_messages_of_its_commands(tmp_path):
     """In a process of its own, where descriptor 2 is not the terminal."""
     bad = tmp_path / "bad.conll"

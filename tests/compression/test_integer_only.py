@@ -123,6 +123,7 @@ def test_extensions_without_integer_form_are_refused(tiny, options):
         ({"tables": False}, "of 8 bits in an integer-only policy"),
     ],
 )
+@pytest.mark.long_cases
 def test_contradictory_integer_policies_are_refused(tiny, trained, change, expected):
     with pytest.raises(KerasBertError, match=expected):
         quantize(trained, replace(INTEGER_ONLY, **change), calibration=tiny.rows(8)[0])
@@ -141,6 +142,7 @@ def test_integer_only_task_survives_saving(tiny, trained, tmp_path):
     np.testing.assert_allclose(loaded.predict(texts), model.predict(texts), atol=1e-6)
 
 
+@pytest.mark.long
 def test_gradients_are_those_of_the_float_model(tiny, trained):
     texts, labels = tiny.rows(32, seed=1)
     # Many of them wrong: what the model was trained on leaves it no gradient to speak of.

@@ -60,6 +60,7 @@ def test_gradients_of_ranges_match_lsq():
         assert float(one) * np.sqrt(x.size) == pytest.approx(float(other), rel=1e-3)
 
 
+@pytest.mark.long
 def test_learned_range_shrinks_past_a_harmless_outlier():
     """Clipping alone has no gradient here: only that of rounding tells that the range is too wide."""
     draw = np.random.default_rng(0)
@@ -133,6 +134,7 @@ def test_learning_rates_of_parts_apply_to_their_ranges(tiny):
     assert moved and all(name.startswith("layers.0.") for name in moved)
 
 
+@pytest.mark.long
 def test_ranges_of_frozen_layers_stay(tiny):
     model = learning(tiny)
     before = ends(model)

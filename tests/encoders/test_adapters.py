@@ -140,6 +140,7 @@ def test_the_mix_is_over_every_hidden_state(tiny, texts, name):
 
 
 @pytest.mark.parametrize("name", ["bert", "mobilebert"])
+@pytest.mark.long_cases
 def test_only_adapters_norms_pooler_and_head_are_trained(tiny, name):
     model = moved(classifier(tiny, name, adapters=SIZE, layer_mix=True))
     train_adapters(model)
@@ -187,6 +188,7 @@ def test_a_saved_folder_loads_as_the_same_model(tiny, texts, tmp_path, name):
     )
 
 
+@pytest.mark.long
 def test_other_tasks_and_bare_encoders_keep_the_adapters(both, texts, tmp_path):
     both.save_pretrained(tmp_path / "m")
     packed = both.pack(texts)
@@ -196,6 +198,7 @@ def test_other_tasks_and_bare_encoders_keep_the_adapters(both, texts, tmp_path):
         np.testing.assert_array_equal(encoder(packed).sequence, expected)
 
 
+@pytest.mark.long
 def test_a_keras_file_and_another_policy_keep_them(both, texts, tmp_path):
     both.save(tmp_path / "m.keras")
     again = keras.models.load_model(tmp_path / "m.keras")
@@ -214,6 +217,7 @@ def test_hugging_face_tensors_stay_what_they_were(both, tmp_path):
     assert not {"adapters", "layer_mix"} & json.loads((tmp_path / "m" / "config.json").read_text("utf-8")).keys()
 
 
+@pytest.mark.long
 def test_a_plain_checkpoint_gets_new_ones(tiny, tmp_path):
     model, folder = base(tmp_path, tiny)
     encoder = kb.load_encoder(folder, adapters=SIZE, layer_mix=True)
@@ -257,6 +261,7 @@ def test_a_folder_without_its_adapters_is_refused(tiny, tmp_path):
 # -- adapters alone ----------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_file_of_adapters_onto_their_base(tiny, tmp_path):
     _, folder = base(tmp_path, tiny)
     options = {"adapters": SIZE, "layer_mix": True}

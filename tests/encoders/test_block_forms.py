@@ -134,6 +134,7 @@ def test_a_file_computes_what_the_model_computes(model, tiny, tmp_path, recipe):
     assert report.ok, report.table()
 
 
+@pytest.mark.long
 def test_neurons_of_a_gated_network_are_pruned_together(model, tiny):
     from kerasbert.compression.pruning.structured import prune_feed_forward
 

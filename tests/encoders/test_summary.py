@@ -61,6 +61,7 @@ def test_a_quantized_model_counts_its_ranges(tiny):
     assert not re.search(r"unused|multiple", "\n".join(nested))
 
 
+@pytest.mark.long
 def test_options_are_those_of_keras(task):
     lines = summary(task, expand_nested=True, show_trainable=True)
     assert "    attention (SelfAttention)" in "\n".join(lines)

@@ -180,6 +180,7 @@ def test_multiply_accumulates_of_each_part(files):
     }
 
 
+@pytest.mark.long
 def test_a_wrong_range_changes_the_outputs(models, texts):
     """A control for the test above: it fails for a file with one wrong range."""
     model = models("albert", "static_wi8_ai8")

@@ -172,6 +172,7 @@ def test_each_file_tokenizes_the_texts_itself(tiny, lengths_file, pruned_file):
     assert [each.latency.runs for each in found.measurements] == [7, 7] and found.comparisons[0].ratio > 0
 
 
+@pytest.mark.long
 def test_a_file_without_tokenizer_must_have_the_sizes_of_the_first(tiny, lengths_file, float_file, tmp_path):
     with pytest.raises(
         KerasBertError, match=r"tokenizer in .*float.tflite, or the sizes of .*\(40 token ids\).*30 rows"

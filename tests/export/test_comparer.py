@@ -87,6 +87,7 @@ def test_labels_in_another_order_and_another_tokenizer(tiny, models, trained):
         kb.export.compare({"first": trained, "turned": turned}, (texts, numbers), latency=False)
 
 
+@pytest.mark.long
 def test_models_are_timed_in_turn(models, tiny, tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

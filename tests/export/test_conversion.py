@@ -128,6 +128,7 @@ def test_calibration_texts_make_a_static_file(tiny, trained, packed):
 
 
 @pytest.mark.parametrize("problem", ["multi_label", "regression"])
+@pytest.mark.long_cases
 def test_other_classification_tasks_convert(tiny, problem):
     model = tiny.narrow(problem=problem, labels=("a", "b", "c") if problem == "multi_label" else None)
     model.classifier.bias.assign(np.linspace(0.5, 1.5, len(model.labels)))
@@ -357,6 +358,7 @@ def test_token_embeddings_are_symmetric_int8_and_other_tables_float(request, con
     assert model.encoder.embeddings.word.quantized
 
 
+@pytest.mark.long
 def test_files_with_fewer_bits_are_smaller(converted):
     sizes = [len(converted("trained", recipe).content) for recipe in ("float32", "float16", "dynamic_wi8_afp32")]
     assert sizes == sorted(sizes, reverse=True)
@@ -419,6 +421,7 @@ def test_files_of_other_programs_are_not_replaced(converted, tmp_path, name):
     assert (tmp_path / "model.json").read_text() == "my questions"
 
 
+@pytest.mark.long
 def test_converting_does_not_change_the_model(static_model, converted, packed):
     before = serve(static_model, packed)
     weights = [v.numpy().copy() for v in static_model.variables]

@@ -30,6 +30,7 @@ def file(deep, tmp_path_factory):
     return path
 
 
+@pytest.mark.long
 def test_each_text_ends_in_the_file_where_it_ends_in_keras(deep, file, tiny):
     texts, labels = tiny.rows(32, seed=2)
     expected, model = deep.predictions(texts), kb.open(file)

@@ -52,6 +52,7 @@ def test_a_conversion_decodes_and_encodes_once_around_the_quantizer(counts, tiny
     assert counts == {"decode": expected, "encode": expected}
 
 
+@pytest.mark.long
 def test_a_target_is_one_entry_with_its_own_passes(monkeypatch, tiny):
     ran = []
     mine = replace(

@@ -63,11 +63,13 @@ def test_the_kernel_is_int8_and_has_a_scale_for_each_output(short, texts):
 
 
 @pytest.mark.parametrize("target", ["gpu"])
+@pytest.mark.long
 def test_other_targets_take_it(short, texts, target):
     result = convert(short, recipe="float32", target=target)
     assert inspect(result.content) is not None and metadata.read(result.content).processor.width == 6
 
 
+@pytest.mark.long
 def test_quantized_folders_keep_the_ranges_of_the_projection(short, texts, tmp_path):
     model = kb.compression.quantize(short, "static_wi8_ai8", calibration=texts)
     model.save_pretrained(tmp_path / "int8")

@@ -28,6 +28,7 @@ def made(tiny, trained):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.long_cases
 def test_the_file_computes_what_was_trained(tiny, trained, made, recipe, kernels):
     model, result = made[recipe]
     packed = model.pack(tiny.rows(40, seed=5)[0])
@@ -59,6 +60,7 @@ def test_dense_layers_have_the_types_of_the_recipe(made, recipe, kernel, activat
     assert len(found) == 14 and set(of_the_encoder) == {(kernel, activation)}
 
 
+@pytest.mark.long
 def test_files_have_the_sizes_of_the_recipe(made, static_model):
     sizes = {recipe: len(result.content) for recipe, (_, result) in made.items()}
     eight = len(convert(static_model).content)

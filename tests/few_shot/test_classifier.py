@@ -94,6 +94,7 @@ def test_one_example_of_each_class_is_enough_without_a_fallback():
         kb.FewShotClassifier("search", fallback="oos").fit([ALARM[0], MUSIC[0]], ["alarm", "music"])
 
 
+@pytest.mark.long
 def test_a_table_is_taught_and_a_folder_is_converted(tiny, tmp_path):
     tiny.sentence_encoder().save_pretrained(tmp_path / "encoder")
     rows = "".join(
@@ -144,6 +145,7 @@ def test_threads_get_the_answers_of_one_thread(few):
         (TEXTS, [*LABELS[:7], "a\nb"], "labels of one line each"),
     ],
 )
+@pytest.mark.long_cases
 def test_examples_that_teach_nothing_are_refused(texts, labels, message):
     with pytest.raises(KerasBertError, match=message):
         kb.FewShotClassifier("search").fit(texts, labels)

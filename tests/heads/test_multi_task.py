@@ -31,6 +31,7 @@ def parts(tiny, tmp_path_factory):
     return task, sentences, {"mood": moods, "words": tags}, folder
 
 
+@pytest.mark.long
 def test_both_heads_learn_and_a_folder_keeps_them(parts):
     task, texts, labels, folder = parts
     scores = task.score(texts, labels)
@@ -54,6 +55,7 @@ def test_one_file_has_both_outputs_and_is_validated(parts):
     assert report.verdict != "failed"
 
 
+@pytest.mark.long
 def test_a_student_of_fewer_heads_learns_from_both_heads(parts):
     from kerasbert.compression.pruning.structured import prune_heads
     from kerasbert.training.distillation import Distiller, SoftLabels, student_from

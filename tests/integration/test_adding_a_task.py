@@ -182,6 +182,7 @@ def test_evaluate_reports_the_new_metrics(folder, capsys, model):
 
 
 @pytest.mark.parametrize("model", ["model", "model.tflite"])
+@pytest.mark.long_cases
 def test_predict_shows_the_new_predictions(folder, capsys, model):
     texts = ["the film was great", "a plot awful"]
     result = _json(capsys, "predict", folder / model, *texts)
@@ -191,6 +192,7 @@ def test_predict_shows_the_new_predictions(folder, capsys, model):
     assert capsys.readouterr().out == f"*****\t{texts[0]}\n*\t{texts[1]}\n"
 
 
+@pytest.mark.long
 def test_validate_judges_the_new_metric_and_writes_a_report(folder, capsys):
     report = folder / "report.html"
     data = ["--data", folder / "dev.tsv", "--report", report]

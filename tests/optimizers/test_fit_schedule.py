@@ -68,11 +68,13 @@ def test_the_schedule_has_the_steps_of_fit(tiny, model, call):
     np.testing.assert_allclose(rates, by_hand(0.01, round(0.25 * steps), steps), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_every_fit_has_a_schedule_of_its_own(tiny, model):
     rates = fitted(model, *tiny.rows(16)) + fitted(model, *tiny.rows(32))
     np.testing.assert_allclose(rates, by_hand(0.01, 1, 4) + by_hand(0.01, 2, 8), rtol=1e-5)
 
 
+@pytest.mark.long
 def test_a_resumed_fit_continues_the_schedule(tiny, model):
     x, y = tiny.rows(16)
     rates = fitted(model, x, y, epochs=3, start=(1, 2))

@@ -52,6 +52,7 @@ def step():
 
 
 @pytest.mark.parametrize("model_type", [*ALONE, "albert"])
+@pytest.mark.long_cases
 def test_parts_of_every_architecture(tiny, model_type):
     """Parts, their rates, and that biases and norms are what does not decay."""
     model = model_of(tiny, model_type, layer_mix=True, adapters=2)

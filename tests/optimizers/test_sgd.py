@@ -29,6 +29,7 @@ def test_each_part_has_its_rate(tiny, momentum, distance):
         np.testing.assert_allclose(moved, rate * distance, rtol=1e-4)
 
 
+@pytest.mark.long
 def test_without_rates_the_steps_are_those_of_keras(tiny):
     found = []
     for optimizer in (sgd(0.1, 0.9, clip_norm=1.0), keras.optimizers.SGD(0.1, 0.9, global_clipnorm=1.0)):

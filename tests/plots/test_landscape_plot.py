@@ -41,6 +41,7 @@ def test_losses_at_both_ends_are_those_of_the_models(start, tuned, tiny, told):
     assert told.steps[-1][1:3] == (25, 25)
 
 
+@pytest.mark.long
 def test_a_model_from_random_weights_has_a_line_and_spans_the_plane(start, tuned, tiny):
     rows = tiny.rows(8)
     plot = kb.plots.landscape(start, tuned, rows, random=(tuned, start), points=4, plane_points=3)
@@ -51,6 +52,7 @@ def test_a_model_from_random_weights_has_a_line_and_spans_the_plane(start, tuned
     assert json.loads(json.dumps(plot.to_dict()))["plane"]["steps"] == [-0.5, 0.5, 1.5]
 
 
+@pytest.mark.long
 def test_without_a_third_model_there_is_no_plane(start, tuned, tiny):
     plot = kb.plots.landscape(start, tuned, tiny.rows(8), points=2)
     assert plot.to_dict()["plane"] is None and "Over a plane" not in plot.page() and plot._repr_png_()

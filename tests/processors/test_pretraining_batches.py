@@ -51,6 +51,7 @@ def equal(one, other):
 @pytest.mark.parametrize(
     "options", [{}, {"pairing": "next-sentence", "pair_output": "pair", "draws": True}, {"masks": 2}]
 )
+@pytest.mark.long_cases
 def test_batches_repeat_and_begin_anywhere(files, tokenizer, options):
     """Also in a second pass over the texts, and where a batch has rows of two blocks."""
     made = batches(files, tokenizer, "spans", **options)

@@ -97,6 +97,7 @@ def test_bits_take_an_eighth(search, tmp_path):
     assert sizes[0] - sizes[1] == 64 * 384 * 7 // 8
 
 
+@pytest.mark.long
 def test_a_reranker_orders_the_first(index, tiny, tmp_path):
     task = tiny.narrow(labels=["LABEL_0"], problem="regression")
     task.classifier.kernel.assign(task.classifier.kernel * 20)

@@ -77,6 +77,7 @@ def test_rows_end_at_the_first_confident_exit(deep, packed, share):
     assert {each["layers"] for each in predictions} <= {1, 2, 3}
 
 
+@pytest.mark.long
 def test_without_a_threshold_all_layers_run(deep, packed, tiny):
     plain = tiny.classifier(sizes={"num_hidden_layers": 3})
     for path, variable in plain.variables_by_path().items():
@@ -152,6 +153,7 @@ def test_a_tagger_is_as_confident_as_its_least_certain_token(tiny):
         ({"exits": [1], "sizes": {"num_hidden_layers": 1}}, "expected a model of two or more layers"),
     ],
 )  # fmt: skip
+@pytest.mark.long_cases
 def test_wrong_exits_are_refused(tiny, arguments, message):
     arguments = {"sizes": {"num_hidden_layers": 3}, **arguments}
     with pytest.raises(KerasBertError, match=message):

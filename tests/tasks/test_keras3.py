@@ -61,6 +61,7 @@ def test_updates_with_schedules_are_those_of_keras_3(rate):
     same_updates(keras3.optimizers.Adam(RATES[rate]()))
 
 
+@pytest.mark.long
 def test_a_task_trains_with_an_optimizer_of_keras_3(tiny):
     texts, labels = tiny.rows(8)
     tables = []

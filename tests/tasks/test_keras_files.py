@@ -54,6 +54,7 @@ def test_variables_have_the_paths_of_earlier_files(tmp_path, name):
 
 
 @pytest.mark.parametrize("task", HEADS)
+@pytest.mark.long_cases
 def test_heads_have_the_paths_of_earlier_files(tmp_path, task):
     found = paths(made(task, BertEncoder(BertConfig(**SIZES), INTEGER)), tmp_path / "model.keras")
     assert {path for path in found if "bert_encoder" not in path and "output_quantizer" not in path} == HEADS[task]

@@ -109,6 +109,7 @@ def test_training_with_labels_in_another_order_keeps_what_the_head_has_learned(t
 
 
 @pytest.mark.parametrize("problem", [float("nan"), [], 5, "ranking"])
+@pytest.mark.long_cases
 def test_a_folder_with_an_unknown_problem_is_refused(tiny, tmp_path, problem):
     tiny.narrow().save_pretrained(tmp_path)
     own = json.loads((tmp_path / "kerasbert.json").read_text())

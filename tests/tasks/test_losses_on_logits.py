@@ -151,6 +151,7 @@ def test_a_loss_of_single_vectors_is_refused_for_pairs(tiny):
         model.fit([("good film", "bad film")], [0.5], verbose=0)
 
 
+@pytest.mark.long
 def test_a_saved_model_keeps_the_adapted_loss(single, tmp_path):
     model, texts, y, expected = single
     model.compile("sgd", loss="categorical_crossentropy", metrics=["accuracy", "AUC"])

@@ -46,6 +46,7 @@ def test_only_masked_tokens_are_decoded_and_have_a_loss(task):
     np.testing.assert_allclose(task({**inputs, "positions": places}), logits, atol=1e-5)
 
 
+@pytest.mark.long
 def test_epochs_have_different_masks_and_validation_the_same(task):
     shuffled, fixed = (task.dataset(SENTENCES * 4, batch_size=4, shuffle=shuffle, seed=3) for shuffle in (True, False))
 
@@ -61,6 +62,7 @@ def test_epochs_have_different_masks_and_validation_the_same(task):
     assert {"val_loss", "val_masked_accuracy"} <= set(history)
 
 
+@pytest.mark.long
 def test_raw_results_are_those_of_the_whole_logits(task, tiny):
     """A `.tflite` file gives all logits of a row; the task only those of the masks."""
     texts = ["the [MASK] was [MASK]", "it [MASK] " + "very " * 20]
@@ -84,6 +86,7 @@ def test_a_long_text_is_trained_on_in_windows(task, capsys):
     assert "1 of 1 texts are too long for 16 tokens" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_settings_are_saved(task, tmp_path):
     task.whole_words = True
     task.save_pretrained(tmp_path / "saved")

@@ -113,6 +113,7 @@ def test_regression_has_metrics_of_numbers_only(tiny):
             model.compile(metrics=[given])
 
 
+@pytest.mark.long
 def test_tokens_without_a_tag_do_not_count(tiny):
     task = kb.TokenTagger(tiny.encoder(pooler=False), tiny.tokenizer(), labels=["O", "X"], sequence_length=tiny.length)
     words, tags = [["good", "film"], ["the", "end", "was", "bad"]], [["X", "O"], ["O", "O", "O", "X"]]

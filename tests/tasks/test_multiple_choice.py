@@ -60,6 +60,7 @@ def test_padded_choices_do_not_change_the_loss(task):
     assert found["loss"] == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.long
 def test_packed_inputs(task):
     _, rows = task.features([("the film", ["good", "bad"]), ("it", ["a", "we"])])
     packed = rows.pack([0, 1], 16, 0)

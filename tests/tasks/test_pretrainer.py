@@ -88,6 +88,7 @@ def test_fit_takes(pretrainer, tmp_path, form):
     )
 
 
+@pytest.mark.long
 def test_pairs_and_packed_inputs_need_labels(pretrainer):
     x, y = pairs_from_text(DOCUMENTS).x, pairs_from_text(DOCUMENTS).y
     packed = pretrainer.pack(*zip(*x, strict=True))
@@ -140,6 +141,7 @@ def test_labels_say_which_tokens_differ(detector):
     assert set(inputs["input_ids"].numpy()[changed]) <= set(ids[:, 1:11].ravel())
 
 
+@pytest.mark.long
 def test_a_detector_learns_from_texts_and_from_packed_inputs_with_labels(detector):
     texts = ["the film was good", "a book is dull"]
     history = detector.fit(texts * 8, epochs=2, seed=0, verbose=0).history
@@ -163,6 +165,7 @@ def test_settings_are_saved(pretrainer, detector, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["MaskedLM", "ReplacedTokenDetector"])
+@pytest.mark.long_cases
 def test_a_dataset_of_texts_has_other_masks_in_each_epoch_and_the_same_in_validation(tiny, kind):
     task = getattr(kb, kind)(tiny.encoder(pooler=False, **SIZES), tiny.tokenizer(), 16)
     task.compile(keras.optimizers.SGD(0.1), run_eagerly=True)

@@ -141,6 +141,7 @@ def test_a_batch_size_may_stand_in_its_place(tiny, texts):
         task.fit(texts, steps_per_epoch="x")
 
 
+@pytest.mark.long
 def test_losses_given_as_functions_are_those_of_parts(tiny, texts):
     losses = []
     for accumulate in (1, 2):

@@ -132,6 +132,7 @@ def test_the_loss_is_the_mean_of_both_cross_entropies(make):
     assert np.isfinite(task.evaluate(X, Y, verbose=0)[0])
 
 
+@pytest.mark.long
 def test_the_first_fit_decides_whether_there_may_be_no_answer(make):
     task = make()
     task.compile(run_eagerly=True)
@@ -156,6 +157,7 @@ def test_tables_weights_and_columns(make, tmp_path):
     assert np.isfinite(task.evaluate(X, Y, sample_weight=[1.0, 0.0], verbose=0)[0])
 
 
+@pytest.mark.long
 def test_packed_inputs_and_datasets(make):
     task = make()
     task.compile(run_eagerly=True)

@@ -85,6 +85,7 @@ def test_an_exported_model_takes_any_number_of_texts_of_any_length(tiny, tmp_pat
 
 
 @pytest.mark.parametrize("quantized", [False, True])
+@pytest.mark.long_cases
 def test_a_compiled_model_continues_training_after_loading(tiny, tmp_path, texts, quantized):
     rows, labels = tiny.rows(8)
     model = tiny.narrow()
@@ -185,6 +186,7 @@ def with_vocabulary(name: str, tmp_path: Path, words: int = 211) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_checkpoint_without_a_classifier_gets_a_new_one(tmp_path):
     folder = with_vocabulary("bert-pretraining", tmp_path)
     model = kb.TextClassifier.from_pretrained(folder, labels=["a", "b"], sequence_length=16)
@@ -207,6 +209,7 @@ def test_a_trained_head_needs_its_pooler(copied):
         kb.load_task(folder)
 
 
+@pytest.mark.long
 def test_a_sentence_encoder_without_a_pooler_can_be_saved(tiny, tmp_path, texts):
     model = kb.SentenceEncoder(tiny.encoder(pooler=False), tiny.tokenizer(), sequence_length=16)
     model.save_pretrained(tmp_path / "saved")
@@ -367,6 +370,7 @@ def test_an_interrupted_save_leaves_the_old_folder(tiny, tmp_path, monkeypatch, 
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
+@pytest.mark.long
 def test_saving_after_serving_and_predicting(tiny, tmp_path, texts):
     model = tiny.narrow()
     served = model.serve_numpy(model.pack(texts))["probabilities"]
@@ -375,6 +379,7 @@ def test_saving_after_serving_and_predicting(tiny, tmp_path, texts):
     np.testing.assert_allclose(loaded.predict(texts), served, atol=1e-6)
 
 
+@pytest.mark.long
 def test_config_round_trip_is_json(tiny):
     for model in (tiny.narrow(problem="multi_label"), tiny.sentence_encoder(pooling="max")):
         config = json.loads(json.dumps(model.get_config()))

@@ -61,6 +61,7 @@ def test_the_pooled_vector_is_projected(tiny, texts, pooling, normalize, tanh):
     np.testing.assert_allclose(vectors(short, texts), expected, atol=1e-5)
 
 
+@pytest.mark.long
 def test_the_width_is_that_of_the_vectors(tiny, short, texts):
     assert short.width == short.processor.width == 8 and tiny.sentence_encoder().width == 32
     single, pairs = short.predict(texts), short.predict((texts, texts[::-1]))

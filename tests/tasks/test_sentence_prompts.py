@@ -51,6 +51,7 @@ def close(vectors, others):
     np.testing.assert_allclose(vectors, others, atol=2e-5)
 
 
+@pytest.mark.long
 def test_predict_puts_the_prompt_before_each_text(plain, prompted, texts):
     close(prompted.predict(texts), expected(plain, texts, "the film "))
     close(prompted.predict(texts, prompt_name="passage"), expected(plain, texts, "we saw "))
@@ -155,6 +156,7 @@ def test_search_uses_the_prompts_of_query_and_passage(plain, file, texts):
     assert kb.open(file).search(texts[0], vectors)[0]["score"] == pytest.approx(found[0]["score"], abs=1e-5)
 
 
+@pytest.mark.long
 def test_training_sees_the_prompt(tiny, texts):
     """A run with a default prompt is the run without on texts that have it."""
     weights = []

@@ -12,6 +12,7 @@ TABLE = "encoder.embeddings.position.table"
 TEXTS = ["the film was good", "a very dull book and so it was"]
 
 
+@pytest.mark.long
 def test_new_positions_are_copies_and_short_rows_are_unchanged(tiny):
     model = tiny.classifier()
     longer = model.with_sequence_length(80)
@@ -33,6 +34,7 @@ def test_rows_before_the_first_position_stay(tiny):
     np.testing.assert_array_equal(after, np.concatenate([before[:2], before[2:], before[2:], before[2:]])[:42])
 
 
+@pytest.mark.long
 def test_a_shorter_length_keeps_the_table_and_ranges(tiny, static_model):
     shorter = static_model.with_sequence_length(12)
     assert (shorter.sequence_length, shorter.config) == (12, static_model.config)
@@ -57,6 +59,7 @@ def test_a_quantized_table_does_not_grow(static_model):
 
 
 @pytest.mark.parametrize("length", [2, 0, -1, 16.5, "64", True, None])
+@pytest.mark.long_cases
 def test_other_lengths_are_refused(tiny, length):
     with pytest.raises(KerasBertError, match="length"):
         tiny.narrow().with_sequence_length(length)

@@ -142,6 +142,7 @@ def test_packed_inputs(tiny):
         task.fit(packed, np.where(np.arange(4)[:, None] == 1, 7, y))
 
 
+@pytest.mark.long
 def test_quantized_training(learned, tiny):
     words, tags = sentences(tiny, 8)
     task = kb.compression.quantize(learned[0], "static_wi8_ai8", calibration=words)
@@ -166,6 +167,7 @@ def test_every_encoder_trains_and_is_saved(tiny, model_type, tmp_path):
     assert [answer["tags"] for answer in loaded.predict(words)] == [answer["tags"] for answer in task.predict(words)]
 
 
+@pytest.mark.long
 def test_a_keras_file_keeps_loss_and_labels(learned, tiny, tmp_path):
     task = learned[0]
     task.save(tmp_path / "model.keras")
@@ -175,6 +177,7 @@ def test_a_keras_file_keeps_loss_and_labels(learned, tiny, tmp_path):
     assert loaded.evaluate(words, tags, verbose=0) == pytest.approx(task.evaluate(words, tags, verbose=0), rel=1e-5)
 
 
+@pytest.mark.long
 def test_tables(tiny, tmp_path):
     (tmp_path / "a.conll").write_text("good I-GOOD\nfilm O\n\nit O\n")
     table, task = read_conll(tmp_path / "a.conll"), tagger(tiny)

@@ -72,6 +72,7 @@ LAYER = "bert.encoder.layer.0"
         ({"architectures": ["BertModel", "BertModel"]}, "architectures as a list with the name of one class"),
     ],
 )  # fmt: skip
+@pytest.mark.long_cases
 def test_checkpoint_without_all_of_its_trained_model_is_an_error(changed, changes, message):
     with pytest.raises(KerasBertError, match=message) as caught:
         kb.TextClassifier.from_pretrained(changed(**changes), labels=LABELS)
@@ -152,6 +153,7 @@ def test_head_of_another_task_is_not_taken_for_this_task(folder):
 
 
 @pytest.mark.parametrize("prefix", ["_orig_mod.", "module.", "model.", "module._orig_mod."])
+@pytest.mark.long_cases
 def test_prefixes_of_wrappers_are_removed(changed, expected, prefix):
     model = kb.load_task(changed(rename=lambda name: prefix + name))
     np.testing.assert_array_equal(model.predict(TEXTS), expected)
@@ -162,6 +164,7 @@ def test_tensor_with_and_without_a_prefix_is_an_error(changed):
         kb.load_task(changed(extra={"module.classifier.bias": np.zeros(3, np.float32)}))
 
 
+@pytest.mark.long
 def test_folder_without_architectures_is_loaded_by_the_name_of_its_task(changed, expected):
     folder = changed(architectures=None)
     for model in (kb.load_task(folder, task="classification"), kb.TextClassifier.from_pretrained(folder)):
@@ -183,6 +186,7 @@ def test_head_of_another_problem_is_noted(changed, capsys):
     assert f"note: {folder}: trained as problem 'multi_label', loaded as 'single_label'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_pretraining_checkpoint_is_loaded_as_each_of_its_tasks(tiny, tmp_path):
     kb.Pretrainer(tiny.encoder(), tiny.tokenizer(), sequence_length=16).save_pretrained(tmp_path / "saved")
     (tmp_path / "saved" / "kerasbert.json").unlink()

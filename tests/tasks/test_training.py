@@ -51,6 +51,7 @@ def test_fit_and_predict_take(tiny, form):
     np.testing.assert_allclose(predicted.sum(1), 1, atol=1e-6)
 
 
+@pytest.mark.long
 def test_all_forms_of_the_same_texts_have_the_same_predictions(tiny):
     model = tiny.narrow()
     texts, _ = tiny.rows(6)
@@ -104,6 +105,7 @@ def test_compiled_training_pads_to_few_lengths(tiny, options):
     assert inputs["input_ids"].shape[1] == (8 if options else 4)
 
 
+@pytest.mark.long
 def test_a_training_step_is_traced_once(tiny, monkeypatch):
     """Variables of the optimizer that the first trace makes would need a second one."""
     model, traces = tiny.narrow(), []
@@ -115,6 +117,7 @@ def test_a_training_step_is_traced_once(tiny, monkeypatch):
     assert len(traces) == 1 and int(model.optimizer.iterations) == 2
 
 
+@pytest.mark.long
 def test_a_further_fit_does_not_build_the_optimizer_again(tiny):
     """An optimizer of a user may make new variables in each `build`."""
 
@@ -180,6 +183,7 @@ def test_a_trained_model_has_learned_the_rule(tiny, trained):
     assert trained.evaluate(texts, labels, verbose=0, return_dict=True)["accuracy"] == pytest.approx(accuracy, abs=1e-6)
 
 
+@pytest.mark.long
 def test_predict_keeps_the_order_of_mixed_lengths(tiny, trained):
     texts, _ = tiny.rows(23, seed=6)
     lengths = [len(text.split()) for text in texts]
@@ -230,6 +234,7 @@ def test_a_seed_makes_training_reproducible(tiny):
     assert np.abs(train(8) - one).max() > 1e-6
 
 
+@pytest.mark.long
 def test_keras_seed_makes_training_reproducible(tiny):
     def train():
         model = compiled(tiny.narrow(seed=1))

@@ -68,6 +68,7 @@ def test_train_only_and_unfreeze(tiny):
         freeze(model, "body")
 
 
+@pytest.mark.long
 def test_a_task_is_trained_again_after_unfreezing(tiny):
     """Two fits of one task, compiled again between them."""
     model = tiny.narrow()
@@ -105,6 +106,7 @@ def test_a_frozen_task_converts_the_same(tiny):
     assert convert(model).content == content
 
 
+@pytest.mark.long
 def test_a_saved_model_keeps_its_frozen_parts(tiny, tmp_path):
     model = tiny.narrow()
     freeze(model, "encoder")
@@ -153,6 +155,7 @@ def test_layers_unfreeze_from_the_top(tiny, every):
     assert set(unfreezing.open_parts) == set().union(*STAGES)  # when it is over
 
 
+@pytest.mark.long
 def test_unfreezing_continues_in_a_later_fit(tiny):
     model, record = narrow(tiny), Record()
     model.compile(kb.adamw(0.05), run_eagerly=True)
@@ -173,6 +176,7 @@ def test_parts_that_a_run_is_too_short_for_are_noted(tiny, capsys):
     assert "unfreezing" not in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_unfreezing_starts_with_the_trained_parts(tiny):
     model = tiny.sentence_encoder(sizes=LOW)
     model.compile(kb.adamw(0.1))

@@ -105,6 +105,7 @@ def test_class_weights_by_label_name():
             parse_class_weights(wrong, ("a", "b"))
 
 
+@pytest.mark.long
 def test_sentence_pair_losses(tiny, table):
     pairs = [(text, text[::-1]) for text in table.x]
     for y, settings, loss in (

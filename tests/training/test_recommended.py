@@ -75,6 +75,7 @@ def test_a_folder_without_a_factor_has_one_rate(tiny, tmp_path):
         {"learning_rate": 1, "epochs": 1, "head_factor": True},
     ],
 )
+@pytest.mark.long_cases
 def test_a_damaged_recommendation_is_refused(tiny, tmp_path, entry):
     tiny.narrow().save_pretrained(tmp_path)
     own = json.loads((tmp_path / "kerasbert.json").read_text())

@@ -133,6 +133,7 @@ def test_a_run_without_a_folder_keeps_the_best_epoch_and_writes_nothing(parts, t
         train(without, train_data, dev, config, resume=True)
 
 
+@pytest.mark.long
 def test_reported_speed_is_that_of_the_epoch(parts, told):
     """A state saved in the middle of the epoch does not change it."""
     result = parts.run(progress=told, config=replace(parts.config, epochs=1))

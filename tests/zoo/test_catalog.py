@@ -9,7 +9,8 @@ import kerasbert as kb
 from kerasbert.checkpoints.hugging_face import resolve
 from kerasbert.errors import KerasBertError
 from kerasbert.zoo import catalog
-from kerasbert.zoo.catalog import ENCODER, FILE
+from kerasbert.zoo.catalog import ENCODER, FILE, OWN_PACKAGE, SECOND_PACKAGE
+from kerasbert.zoo.tables import records
 
 
 @pytest.fixture
@@ -31,14 +32,30 @@ def test_every_file_has_the_recorded_sha256():
 
 
 @pytest.mark.long
-def test_models_leave_the_wheel_below_60_megabytes():
-    compressed = sum(len(zlib.compress(path.read_bytes(), 6)) for model in catalog.models() for path in model.parts())
+@pytest.mark.parametrize("package", [OWN_PACKAGE, SECOND_PACKAGE])
+def test_models_leave_each_wheel_below_60_megabytes(package):
+    parts = [path for model in catalog.models() if model.package == package for path in model.parts().values()]
+    compressed = sum(len(zlib.compress(path.read_bytes(), 6)) for path in parts)
     assert compressed < 58_000_000, "the rest of the package takes up to 2 MB"
 
 
 def test_every_checksum_belongs_to_a_model():
-    paths = {path.relative_to(catalog.ROOT).as_posix() for model in catalog.models() for path in model.parts()}
-    assert set(catalog.checksums()) == paths
+    assert set(catalog.checksums()) == {name for model in catalog.models() for name in model.parts()}
+
+
+def test_every_file_of_the_second_package_is_in_the_catalog():
+    folder = catalog.ROOT / "more/kerasbert_zoo/files"
+    models = {model.name for model in catalog.models() if model.package == SECOND_PACKAGE}
+    assert {path.stem for path in folder.iterdir()} == models
+
+
+def test_a_model_of_a_package_that_is_not_installed_names_the_package(monkeypatch):
+    model = next(model for model in catalog.models() if model.package == SECOND_PACKAGE)
+    monkeypatch.setattr(catalog, "_SECOND_MODULE", "no_such_module")
+    with pytest.raises(KerasBertError, match=f"{model.name}: expected the package kerasbert-zoo.* pip install"):
+        kb.zoo.load(model.name)
+    assert not model.is_installed and model.card.is_file() and model.recipe.is_file()
+    assert next(each for each in records([model], []))["path"] is None
 
 
 def test_unknown_name_suggests_the_nearest():
@@ -63,6 +80,7 @@ def test_missing_and_additional_files_are_refused(copied):
         catalog.check_files(catalog.find("small-en"))
 
 
+@pytest.mark.long
 def test_encoder_is_a_sentence_encoder():
     encoder = kb.zoo.load("small-en")
     assert isinstance(encoder, kb.SentenceEncoder)
@@ -83,5 +101,5 @@ def test_a_folder_of_the_same_name_comes_first(tmp_path, monkeypatch):
 def test_files_are_below_their_sizes():
     for model in catalog.models():
         limit = 10_000_000 if model.kind == ENCODER else 8_000_000
-        large = [path.name for path in model.parts() if path.stat().st_size > limit]
+        large = [path.name for path in model.parts().values() if path.stat().st_size > limit]
         assert large == [] or model.kind == FILE and model.encoder == "mini-en", large

@@ -17,6 +17,7 @@ RESULT = Result(
 )  # fmt: skip
 
 
+@pytest.mark.long
 def test_generated_files_are_up_to_date():
     for path, text in documents.generated(ROOT).items():
         message = f"{path} differs from the catalog and results.csv: run python -m kerasbert.zoo.documents"

@@ -41,6 +41,7 @@ def test_weights_are_finite_float16_of_the_configured_sizes():
     assert config["max_position_embeddings"] == 128
 
 
+@pytest.mark.long
 def test_similar_sentences_have_similar_embeddings(encoder):
     vectors = encoder.predict(["he opened the window", "she closed a door", "the king lost the war"])
     assert vectors.shape == (3, 192)

@@ -9,8 +9,6 @@ from kerasbert.files.record import Record, setting
 from kerasbert.files.toml_text import read_toml
 from kerasbert.files.training_recommendation import Recommendation
 
-FILE = "recipe.toml"
-
 
 @dataclass(frozen=True)
 class Stage(Record):

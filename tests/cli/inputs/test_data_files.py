@@ -249,6 +249,7 @@ for command in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.long
 def test_wrong_columns_are_reported_without_tensorflow(made, place, news, tmp_path):
     import json
     import subprocess

@@ -155,6 +155,7 @@ def test_a_command_ends_where_its_parent_ignores_sigchld(tmp_path, what, code):
         ("<&- >&- 2>&-", "", ""),
     ],
 )
+@pytest.mark.long_cases
 def test_a_command_works_with_closed_streams(closed, out, err):
     line = f"exec $PROGRAM -m kerasbert zoo list {closed}"
     environment = {**os.environ, "PROGRAM": sys.executable}

@@ -39,6 +39,7 @@ def test_every_quantizer_is_reported_in_order(static_model, texts):
     assert not any(point.observer for point in activation_quantizers(static_model))
 
 
+@pytest.mark.long
 def test_tensor_with_outliers_ranks_worst(tiny, trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
     broken = next(p for p in activation_quantizers(model) if p.path == "layers.1.attention.context")
@@ -128,6 +129,7 @@ def test_small_channels_that_are_only_squared_do_not_count_as_loss(trained, text
     assert unscaled.least_signal_to_noise > 20
 
 
+@pytest.mark.long
 def test_clipped_values_are_counted(trained, texts):
     model = quantize(trained, "static_wi8_ai8", calibration=texts)
     point = next(p for p in activation_quantizers(model) if p.path == "layers.0.attention.input")
@@ -189,6 +191,7 @@ def test_diagnose_command_reports_losses(trained, tiny, tmp_path, capsys):
     assert ".png or .svg" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_unknown_labels_are_ignored_with_a_note(static_model, tiny, tmp_path, capsys):
     static_model.save_pretrained(tmp_path / "model")
     (tmp_path / "texts.tsv").write_text("text\tlabel\nthe film was good\tother\na dull book\tother\n", "utf-8")

@@ -116,6 +116,7 @@ def test_other_tokens_are_normalized_accurately(tiny, long_first_row, quantized)
     assert two < 0.7 * one
 
 
+@pytest.mark.long
 def test_training_keeps_both_grids(tiny, quantized):
     model = type(quantized).from_config(quantized.get_config())
     model.set_weights(quantized.get_weights())

@@ -29,6 +29,7 @@ def test_one_tensor_costs_less_than_all_and_a_broken_one_most(trained, tiny):
     assert not any(point.observer for point in activation_quantizers(model))
 
 
+@pytest.mark.long
 def test_effect_of_all_quantizers_matches_the_model(static_model, trained, tiny):
     texts, labels = tiny.rows(40, seed=4)
     found = measure_effects(static_model, texts, [], labels)

@@ -35,6 +35,7 @@ def with_rules(*rules: tuple[str, str]) -> QuantizationPolicy:
         (with_rules(("*.query.output", "float")), r"layers\.0\.attention\.query: .*one side"),
     ],
 )
+@pytest.mark.long_cases
 def test_rules_without_effect_are_refused(model, policy, message):
     with pytest.raises(KerasBertError, match=message) as error:
         quantize(model, policy, calibration=["good film", "bad song"])
@@ -60,6 +61,7 @@ def test_policies_that_no_file_can_compute_are_refused(model, policy, message):
         quantize(model, policy, calibration=["good film", "bad song"])
 
 
+@pytest.mark.long
 def test_common_rules_may_match_nothing(model):
     """The static policy has rules for adapters, which this model lacks; a rule before them replaces theirs."""
     policy = with_rules(("classifier.input", "static"), ("classifier.output", "static"))

@@ -143,6 +143,7 @@ def test_calibrating_again_starts_anew_and_ends_observing(tiny, small):
         np.testing.assert_allclose(value, wide[name], atol=1e-5, err_msg=name)
 
 
+@pytest.mark.long
 def test_equalization_scales_outlier_channels_down_and_kernels_up(tiny):
     model = tiny.narrow()
     norm = model.encoder.layers[0].attention_norm
@@ -297,6 +298,7 @@ def test_training_changes_weights_and_ranges(tiny, small):
 
 
 @pytest.mark.parametrize("recipe", sorted(POLICIES))
+@pytest.mark.long_cases
 def test_gradient_reaches_every_variable_through_every_quantizer(tiny, recipe):
     texts, labels = tiny.rows(8)
     float_model = tiny.narrow()

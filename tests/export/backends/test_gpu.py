@@ -140,6 +140,7 @@ def test_a_run_that_takes_too_long_says_so(pretend):
     assert "the time limit" in checks["gpu-mixed"].reason
 
 
+@pytest.mark.long
 def test_an_error_in_one_backend_does_not_stop_the_others(monkeypatch, float_file, helpers):
     monkeypatch.setattr(gpu, "run_module", lambda *_: 1 / 0)
     report = validate(float_file, against=float_file, data=helpers.packed_rows(4), on=["gpu", "cpu"])
@@ -160,6 +161,7 @@ def test_16_bits_are_a_check_of_their_own(pretend, monkeypatch):
     assert check.status == "failed" and "not all operators" in check.reason
 
 
+@pytest.mark.long
 def test_the_cpu_helps_in_16_bits_where_the_accelerator_lacks_an_operator(pretend, monkeypatch):
     monkeypatch.setattr(type(gpu.LAVAPIPE), "ready", property(lambda self: True))
     monkeypatch.setattr(type(gpu.LAVAPIPE), "variables", {"VK_ICD_FILENAMES": "lavapipe"})

@@ -65,6 +65,7 @@ def test_webassembly_and_webgpu_pass(pretend, float_file):
         ("", "not run", "did not say"),
     ],
 )
+@pytest.mark.long_cases
 def test_webgpu_needs_some_operators_on_the_gpu(pretend, split, outcome, expected):
     log = f"Following operations are not supported by GPU delegate:\nGATHER: 1D\n{split} will run on the CPU.\n"
     check = pretend({"accelerated": False, "log": log})["web-webgpu"]
@@ -85,6 +86,7 @@ def test_wrong_numbers_fail(pretend):
         (None, "", None, "failed", "the time limit"),
     ],
 )
+@pytest.mark.long_cases
 def test_missing_adapters_errors_and_crashes(pretend, said, log, status, outcome, expected):
     check = pretend(said, log, status)["web-webgpu"]
     assert check.status == outcome and expected in check.reason

@@ -243,6 +243,7 @@ def test_converting_mobilebert_prints_nothing(shallow, calibration, capfd):
         ({"calibration": "film"}, "list of texts"),
     ],
 )
+@pytest.mark.long_cases
 def test_invalid_arguments_are_refused_in_one_line(trained, arguments, message):
     with pytest.raises(KerasBertError, match=message) as error:
         convert(trained, integer_only=True, **arguments)

@@ -87,6 +87,7 @@ def test_it_predicts_and_passes_validation(tiny, made):
     assert {found["edge-tpu compiler"].status, found["edge-tpu device"].status} == {NOT_RUN}
 
 
+@pytest.mark.long
 def test_an_unpartitioned_file_has_no_body(tiny, made):
     task, _, whole = made
     found = {check.name: check for check in validate(whole, against=task, data=tiny.rows(8), on="edge-tpu").checks}

@@ -137,6 +137,7 @@ def test_every_integer_recipe_has_a_policy():
     assert set(POLICIES) == {name for name, recipe in RECIPES.items() if recipe.integer}
 
 
+@pytest.mark.long
 def test_gpu_tables_are_quantized_with_rank_2(static_model, monkeypatch):
     """Other ranks fail above 32 MiB, a size that no tiny model has. The file has rank 3 again."""
     given = []

@@ -177,6 +177,7 @@ def test_answers_to_unusual_arguments_are_right():
         (lambda _: kb.open(None), "received None; pass one of them"),
     ],
 )  # fmt: skip
+@pytest.mark.long_cases
 def test_mistaken_calls_are_explained(call, message):
     with pytest.raises(KerasBertError, match=message):
         call(kb.open("search"))

@@ -155,6 +155,7 @@ def test_the_thread_that_opened_a_file_may_end(known_file):
     assert predictor.predictions(["word1"]) == first
 
 
+@pytest.mark.long
 def test_the_process_ends_when_its_parent_is_killed(known_file):
     code = (
         "import os, signal, sys\nfrom kerasbert.export.runtime.isolated_session import WorkerProcess\n"

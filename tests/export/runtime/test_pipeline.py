@@ -59,6 +59,7 @@ def test_top_k_lists_the_likeliest_classes(classifier):
             kb.open(classifier)(TEXTS, top_k=wrong)
 
 
+@pytest.mark.long
 def test_a_folder_predicts_as_its_task(tiny, tmp_path):
     task = tiny.narrow()
     task.save_pretrained(tmp_path / "folder")

@@ -40,6 +40,7 @@ def test_threads_get_the_answers_of_one_thread(name, isolated):
 
 
 @pytest.mark.parametrize("isolated", [False, True], ids=["plain", "isolated"])
+@pytest.mark.long_cases
 def test_threads_search_among_texts(isolated):
     notes, queries = TEXTS[:3], TEXTS[3:15]
 
@@ -141,6 +142,7 @@ def test_an_interrupted_request_is_not_the_answer_to_the_next_one(monkeypatch):
     assert [model(text) for text in (TEXTS[1], TEXTS[0])] == wanted[::-1]
 
 
+@pytest.mark.long
 def test_a_process_that_ended_is_started_again(monkeypatch):
     model = kb.open("intents", isolated=True)
     wanted = model(TEXTS[0])
@@ -170,6 +172,7 @@ def test_closing_ends_a_request_of_another_thread(monkeypatch):
     file.close()
 
 
+@pytest.mark.long
 def test_a_model_lives_until_its_last_thread_is_done():
     process = []
 

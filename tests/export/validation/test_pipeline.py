@@ -103,6 +103,7 @@ def capitals(tiny):
         (field(lengths=[12, 16]), "lengths lengths (12, 16) instead of (8, 16)", "expected a length of 8, 16"),
     ],
 )
+@pytest.mark.long_cases
 def test_other_settings_of_the_tokenizer_fail(tiny, trained, classifier, run, change, settings, pipeline):
     report = run(edited(classifier, change), trained, capitals(tiny))
     reasons = failed(report)
@@ -178,6 +179,7 @@ def test_other_settings_of_the_processor_fail(tiny, answerer, answerer_file, run
     )
 
 
+@pytest.mark.long
 def test_a_setting_without_effect_may_differ(tiny, answerer, run):
     answerer.no_answer = False
     try:
@@ -221,6 +223,7 @@ def test_a_new_setting_is_compared_without_a_change_here(trained):
     assert trained.tokenizer.get_config().keys() - compared <= {"model_max_length"}
 
 
+@pytest.mark.long
 def test_rows_of_a_resizable_file_are_cut_where_the_reference_cuts(tiny, trained, run):
     content = convert(trained, recipe="float32", length="resizable").content
     long = [" ".join([text] * 3) for text in tiny.rows(12)[0]]
@@ -237,6 +240,7 @@ def test_packed_rows_do_not_exercise_the_pipeline(tiny, trained, classifier, run
     assert report.verdict == "passed"  # of outputs; nothing else was asked for
 
 
+@pytest.mark.long
 def test_a_file_is_compared_with_a_file(tiny, classifier, run, tmp_path):
     reference = tmp_path / "reference.tflite"
     reference.write_bytes(classifier)
@@ -246,6 +250,7 @@ def test_a_file_is_compared_with_a_file(tiny, classifier, run, tmp_path):
     assert "such as row 0" in reasons["pipeline"]
 
 
+@pytest.mark.long
 def test_masked_words_are_predicted_by_the_file_s_own_processor(tiny, run):
     import tf_keras as keras
 

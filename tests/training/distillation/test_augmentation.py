@@ -32,6 +32,7 @@ def test_single_token_words_are_replaced_by_likely_words(language_model):
         assert "  " in text and "," in text and text.endswith("!")
 
 
+@pytest.mark.long
 def test_seed_determines_replacements(language_model, tiny):
     texts = tiny.rows(6)[0]
     one, same, other = (augment(texts, language_model, copies=2, seed=seed) for seed in (1, 1, 2))

@@ -63,6 +63,7 @@ def test_siamese_encoder_reads_both_texts_apart():
     np.testing.assert_allclose(pair.pooled, compared, atol=1e-6)
 
 
+@pytest.mark.long
 def test_student_of_a_teacher_of_pairs_is_siamese(tiny):
     teacher = tiny.narrow(paired=True)
     student = bilstm_student(teacher, units=4)
@@ -76,6 +77,7 @@ def test_student_learns_from_outputs_alone(student, trained, tiny):
     assert student.score(texts, labels)["accuracy"] > 0.8
 
 
+@pytest.mark.long
 def test_folder_and_keras_file_keep_the_student(student, tiny, tmp_path):
     texts, _ = tiny.rows(8, seed=1)
     student.save_pretrained(tmp_path / "folder")
@@ -104,6 +106,7 @@ def test_the_int8_file_computes_what_the_model_computes(recipe, student, tiny, t
     assert len({number for number, _ in kernels}) == 4  # two lengths, and the loop of each
 
 
+@pytest.mark.long
 def test_a_file_of_any_length(student, tiny, tmp_path):
     texts, _ = tiny.rows(4, seed=1)
     opened = kb.open(kb.export.convert(student, recipe="float32", length="resizable").save(tmp_path / "any.tflite"))

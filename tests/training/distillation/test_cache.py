@@ -99,6 +99,7 @@ def test_grouped_rows_and_token_axes_are_cached(tiny, tmp_path):
     assert found[0].max() // 1000 == 2 and found[1].max() // 1000 == 0
 
 
+@pytest.mark.long
 def test_changing_data_are_refused_with_a_cache(tiny, models, fit, tmp_path):
     model = MaskedLM(tiny.encoder(num_hidden_layers=1, hidden_size=8), tiny.tokenizer(), sequence_length=12)
     teacher = MaskedLM(tiny.encoder(num_hidden_layers=1, hidden_size=8), tiny.tokenizer(), sequence_length=12)

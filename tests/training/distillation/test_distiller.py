@@ -74,6 +74,7 @@ def test_student_learns_without_labels(models, fit):
         fit(Distiller(student, models.teacher, [CosineHidden()], label_weight=1.0), models.texts)
 
 
+@pytest.mark.long
 def test_learning_rates_and_freezing_apply_to_the_student(models):
     student = models.student(hidden_size=8)
     freeze(student, "embeddings")
@@ -105,6 +106,7 @@ def test_teacher_may_have_another_vocabulary(tiny, models, smaller_words, fit):
         fit(distiller, student.pack(models.texts), np.zeros(24, int))
 
 
+@pytest.mark.long
 def test_invalid_arguments_are_refused_before_training(tiny, models):
     student, teacher = models.student(), models.teacher
     for objectives, options, expected in (
@@ -154,6 +156,7 @@ def test_resumed_run_equals_unbroken_run(tiny, models, tmp_path):
     assert load_task(tmp_path / "run1").fingerprint() == other.student.fingerprint()
 
 
+@pytest.mark.long
 def test_progress_shows_task_metric_before_objective_losses(models, tmp_path, told):
     distiller = Distiller(models.student(), models.teacher, [SoftLabels()], label_weight=0.5)
     distiller.compile(adamw(3e-3), run_eagerly=True)

@@ -28,6 +28,7 @@ def layers_of(student, teacher) -> list[int]:
     "layers, strategy, expected",
     [(2, "alternate", [0, 2]), (3, "first", [0, 1, 2]), (2, "last", [2, 3]), ([3, 0], "alternate", [3, 0])],
 )
+@pytest.mark.long_cases
 def test_chosen_layers_are_copied(deep, layers, strategy, expected, capsys):
     student = student_from(deep, layers, strategy)
     assert layers_of(student, deep) == expected and capsys.readouterr().err == ""

@@ -64,6 +64,7 @@ def test_a_projection_of_a_projection_is_one(make, short, texts):
     )
 
 
+@pytest.mark.long
 def test_a_bias_is_projected_and_an_activation_is_refused(make, tiny, texts):
     model = tiny.sentence_encoder(dimensions=8, projection_bias=True, normalize=False)
     model.projection.bias.assign(np.linspace(-1, 1, 8))
@@ -75,6 +76,7 @@ def test_a_bias_is_projected_and_an_activation_is_refused(make, tiny, texts):
         reduce_dimensions(model, 3, texts)
 
 
+@pytest.mark.long
 def test_vectors_of_any_length_keep_it(make, tiny, texts):
     plain = tiny.sentence_encoder(normalize=False)
     short = reduce_dimensions(plain, 6, texts)

@@ -63,6 +63,7 @@ def test_pruned_model_can_be_saved_and_quantized(make, tiny, tmp_path, name):
     make.assert_equal_weights(quantized, smaller)
 
 
+@pytest.mark.long
 def test_keras_file_keeps_pruned_sizes(make, tmp_path):
     smaller = prune_heads(make.classifier(), heads={1: [0]})
     smaller.save(tmp_path / "m.keras")
@@ -71,6 +72,7 @@ def test_keras_file_keeps_pruned_sizes(make, tmp_path):
     make.assert_equal_weights(again, smaller)
 
 
+@pytest.mark.long
 def test_gate_derivative_matches_finite_difference(make, tiny):
     """Against the loss itself, with one head's output a little larger and a little smaller."""
     model, (texts, labels) = make.classifier(), tiny.rows(1)
@@ -150,6 +152,7 @@ def test_other_tasks_have_importance(make, tiny):
         assert [values.shape for values in found] == [(4,), (4,)] and all((values > 0).any() for values in found)
 
 
+@pytest.mark.long
 def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
     prune_heads(make.classifier(), heads={1: [0]}).save_pretrained(tmp_path / "m")
     path = tmp_path / "m" / "kerasbert.json"
@@ -187,11 +190,13 @@ def test_folder_with_invalid_pruned_sizes_is_refused(make, tmp_path):
         ({}, "expected one of share and heads, received none"),
     ],
 )
+@pytest.mark.long_cases
 def test_invalid_arguments_are_refused(plain, arguments, message):
     with pytest.raises(KerasBertError, match=message):
         prune_heads(plain, **arguments)
 
 
+@pytest.mark.long
 def test_task_without_loss_is_refused(make, tiny):
     with pytest.raises(KerasBertError, match="expected a task with a loss, received a Pretrainer"):
         prune_heads(make.classifier(task=Pretrainer), share=0.5, data=tiny.rows(4))

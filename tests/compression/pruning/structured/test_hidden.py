@@ -128,6 +128,7 @@ def test_tied_decoder_and_sentence_vectors_follow(make, tiny):
 
 
 @pytest.mark.parametrize("name", ["electra", "mobilebert"])
+@pytest.mark.long_cases
 def test_embeddings_without_projection_follow(make, tiny, name):
     plain = {"use_bottleneck": False, "trigram_input": False, "normalization_type": "layer_norm"}
     sizes = {**WIDE, "embedding_size": 16, **(plain if name == "mobilebert" else {})}
@@ -135,6 +136,7 @@ def test_embeddings_without_projection_follow(make, tiny, name):
     assert smaller.config.embedding_size == 12 and smaller.encoder.embeddings.word.table.shape[1] == 12
 
 
+@pytest.mark.long
 def test_heads_of_several_tasks_are_cut_by_what_they_read(make, tiny):
     texts, labels = tiny.rows(4)
     heads = {
@@ -147,6 +149,7 @@ def test_heads_of_several_tasks_are_cut_by_what_they_read(make, tiny):
     assert {part.dense.kernel.shape[0] for part in smaller.head.parts.values()} == {12}
 
 
+@pytest.mark.long
 def test_folder_with_invalid_head_size_is_refused(make, tiny, tmp_path):
     prune_hidden(make.classifier(**WIDE), size=12, data=tiny.rows(8)).save_pretrained(tmp_path / "m")
     path = tmp_path / "m" / "kerasbert.json"

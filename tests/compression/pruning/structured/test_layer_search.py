@@ -51,6 +51,7 @@ def test_similarities_are_those_of_pruned_models(make, texts, name):
     assert model.config.num_hidden_layers == len(model.encoder.layers) == 3  # the model is not changed
 
 
+@pytest.mark.long
 def test_fixed_strategies_are_named(encoder, texts):
     by_layers = {choice.layers: choice.strategies for choice in search_layers(encoder, 2, texts)}
     named = [(name, layers) for layers, names in by_layers.items() for name in names]
@@ -70,6 +71,7 @@ def test_drop_layers_takes_the_best_choice(make, encoder, texts):
     make.assert_equal_weights(found, drop_layers(encoder, layers=best.layers))
 
 
+@pytest.mark.long
 def test_a_layer_without_effect_goes_first(make, texts):
     model = make.classifier(num_hidden_layers=3, moves=False)
     for path, variable in model.variables_by_path().items():

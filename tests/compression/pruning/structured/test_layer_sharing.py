@@ -68,6 +68,7 @@ def test_search_finds_the_layer_whose_calls_give_the_closest_outputs(make, tiny,
     make.assert_equal_weights(share_layers(model, 1, data=texts), each[int(np.argmax(cosines))])
 
 
+@pytest.mark.long
 def test_groups_of_an_albert_are_merged(make):
     model = make.classifier("albert", num_hidden_layers=4, num_hidden_groups=4, inner_group_num=2)
     shared = share_layers(model, 2, "last")

@@ -103,6 +103,7 @@ def test_adapters_and_layer_mix_of_kept_layers_are_kept(make):
     assert smaller.encoder.options == {"adapters": 2, "layer_mix": True}
 
 
+@pytest.mark.long
 def test_masked_language_model_drops_layers(make, tiny):
     model = make.classifier(task=SentenceEncoder, num_hidden_layers=3)
     smaller = drop_layers(model, keep=1, strategy="contribution", data=tiny.rows(4)[0])

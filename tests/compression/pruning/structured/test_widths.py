@@ -80,6 +80,7 @@ def test_widths_are_rounded_up_to_blocks(make, tiny):
     assert prune_feed_forward(make.classifier(), share=0.9, data=tiny.rows(4)).config.intermediate_size == 8
 
 
+@pytest.mark.long
 def test_prunings_can_be_combined(make, tiny, tmp_path):
     model, (texts, labels) = make.classifier(num_hidden_layers=3), tiny.rows(8)
     smaller = prune_heads(model, heads={0: [0], 2: [1, 2]})
