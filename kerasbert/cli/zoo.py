@@ -65,8 +65,20 @@ def list_models(task: Task = None) -> Result:
     lines = [
         Table(tables.COLUMNS, tables.rows(chosen, results)),
         f"ms: {tables.LATENCY_DATA}. `kerasbert zoo show NAME` tells more.",
+        *_second_package(chosen),
     ]
     return Result({"models": tables.records(chosen, results)}, lines)
+
+
+def _second_package(chosen: "list[ZooModel]") -> list[str]:
+    """A line on the models of `kerasbert-zoo`, if there are any."""
+    from kerasbert.zoo.catalog import SECOND_PACKAGE
+
+    second = [model for model in chosen if model.package == SECOND_PACKAGE]
+    if not second:
+        return []
+    state = "installed" if second[0].is_installed else f"not installed: pip install {SECOND_PACKAGE}"
+    return [f"{', '.join(model.name for model in second)}: in the package {SECOND_PACKAGE} ({state})."]
 
 
 @with_options()
