@@ -13,7 +13,11 @@ const MOST_ROWS = 1 << 16; // of a section
 const MOST_BYTES = 1 << 27;
 const WORD = 2 ** 32;
 const BITS = new Map([[VectorForm.INT8, 8], [VectorForm.BIT, 1]]);
+const LONGEST_NAME = 200; // UTF-16 units of a model's name in a message
 const UTF_8 = new TextEncoder();
+
+/** An index has vectors of another model than the one that will encode queries. */
+export class OtherModelError extends KerasBertError {}
 
 /**
  * Texts with their vectors as bytes: `.kbindex`, which Python and the Android demo read and write too. `docs/concepts/index-file.md` has
@@ -43,7 +47,7 @@ export const IndexFile = Object.freeze({
    * @param {Uint8Array} bytes
    * @param {string | null} model the name of the vectors of the model that will encode queries; null to read the texts of any model's index
    * @returns {SentenceSearch}
-   * @throws {KerasBertError} when it is another file, damaged, or of another model
+   * @throws {KerasBertError} when it is another file or damaged; `OtherModelError` when it is of another model
    */
   read(bytes, model) {
     const start = new Reader(bytes);
@@ -100,8 +104,8 @@ function infoOf(search) {
 
 function readInfo(input, model) {
   const name = input.text(input.number());
-  if (model !== null && name !== model) throw damaged("one of another model");
   const openedAs = input.text(input.number());
+  if (model !== null && name !== model) throw otherModel(openedAs);
   const [modelDimensions, dimensions, bits, chunk, overlap] = Array.from({ length: 5 }, () => input.number());
   const form = [...BITS.keys()].find((each) => BITS.get(each) === bits);
   if (form === undefined || dimensions < 1 || dimensions > modelDimensions || !input.isAtEnd) throw damaged("a damaged one");
@@ -315,6 +319,12 @@ function decoded(bytes) {
   } catch {
     throw damaged("a damaged one");
   }
+}
+
+function otherModel(openedAs) {
+  const [named, wanted] = openedAs ? [`named '${openedAs.slice(0, LONGEST_NAME)}'`, "that model"] : ["which it does not name", "its model"];
+  const received = `one of another model, ${named}`;
+  return new OtherModelError(`expected a search index of this model, received ${received}; open ${wanted}, or build the index again`);
 }
 
 function damaged(received) {

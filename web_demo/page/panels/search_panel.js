@@ -1,9 +1,11 @@
+import { FailureKind } from "../state/failure.js";
 import { byId, element, setText, showValue } from "./dom.js";
 import { ProgressPart } from "./progress_part.js";
 import { failureBox } from "./status_part.js";
 import { counted, milliseconds, numbers } from "./words.js";
 
 const EMPTY = "Results appear while you type. They need not share a word with your query.";
+const NEEDS_MODEL = "It needs another model. Choose or open that one to search it.";
 const LONGEST_HIT = 2000; // UTF-16 units shown of a text
 
 /** *Search*: texts by meaning, while a person types. */
@@ -14,6 +16,8 @@ export class SearchPanel {
   #column = byId("search-column");
   #hits = byId("search-hits");
   #progress;
+  #opening = new ProgressPart(byId("search-progress"), "Reading the index");
+  #corpus = null;
   #shown = null;
   #choice = null;
   #failure = null;
@@ -30,6 +34,7 @@ export class SearchPanel {
     byId("search-import").addEventListener("click", () => byId("search-file").click());
     byId("search-file").addEventListener("change", (event) => this.#import(event.target));
     byId("search-sample").addEventListener("click", () => presenter.useSample());
+    byId("search-close").addEventListener("click", () => this.#closeIndex());
     byId("search-choice").addEventListener("submit", (event) => this.#choose(event));
     byId("search-choice-cancel").addEventListener("click", () => this.#cancelChoice());
     byId("search-choice").addEventListener("keydown", (event) => event.key === "Escape" && this.#cancelChoice());
@@ -51,15 +56,27 @@ export class SearchPanel {
     return state.matches.length > 0 ? null : EMPTY;
   }
 
-  #showTexts({ corpus, done, total, model }) {
+  #showTexts({ corpus, done, total, opening, model }) {
     const isBuilding = total > 0;
-    if (!isBuilding) this.#progress.clear();
-    else if (done === 0) this.#progress.show("Reading…", 0, 0);
-    else this.#progress.show(`${numbers.whole(done)} of ${counted(total, "text")}, searched already`, done, total);
+    this.#showProgress(done, total, opening);
     byId("search-import").disabled = model.kind !== "ready";
     byId("search-sample").disabled = model.kind !== "ready" || isBuilding || corpus?.name === "";
-    byId("search-corpus").hidden = isBuilding;
+    byId("search-sample").hidden = Boolean(corpus?.index);
+    byId("search-close").disabled = model.kind !== "ready" || isBuilding;
+    byId("search-close").hidden = !corpus?.index;
+    byId("search-corpus").hidden = isBuilding || opening !== "";
     byId("search-corpus").replaceChildren(...corpusNodes(corpus));
+    const isOpened = corpus !== this.#corpus && corpus?.index?.failure === null; // a failure tells itself
+    if (isOpened) this.#announcer.announce(`Opened ${corpus.name}, ${counted(corpus.count, "row")}`);
+    this.#corpus = corpus;
+  }
+
+  #showProgress(done, total, opening) {
+    if (opening) return this.#opening.show(`Reading ${opening}…`, 0, 0);
+    this.#opening.clear();
+    if (total === 0) this.#progress.clear();
+    else if (done === 0) this.#progress.show("Reading…", 0, 0);
+    else this.#progress.show(`${numbers.whole(done)} of ${counted(total, "text")}, searched already`, done, total);
   }
 
   #showChoice(choice) {
@@ -91,6 +108,11 @@ export class SearchPanel {
     input.value = ""; // so that the same file can be chosen again
   }
 
+  #closeIndex() {
+    this.#presenter.closeIndex();
+    byId("search-import").focus(); // the button goes away
+  }
+
   #choose(event) {
     event.preventDefault();
     this.#presenter.chooseColumn(Number(this.#column.value));
@@ -109,13 +131,31 @@ function factsOf({ matches, milliseconds: time }) {
 
 function corpusNodes(corpus) {
   if (!corpus) return ["No texts yet"];
-  const facts = `${counted(corpus.count, "text")} · ${numbers.bytes(corpus.bytes)} of vectors`;
-  return [element("strong", {}, corpus.name || "Sample phrases"), element("span", { class: "note" }, facts)];
+  const { count, bytes, index } = corpus;
+  const facts = `${counted(count, index ? "row" : "text")} · ${numbers.bytes(bytes)} of vectors`;
+  const named = [element("strong", {}, corpus.name || "Sample phrases"), element("span", { class: "note" }, facts)];
+  return index ? [...named, ...indexNodes(index)] : named;
 }
 
-function hit({ text, score }) {
+function indexNodes({ openedAs, failure }) {
+  const model = openedAs ? ["the model ", element("bdi", {}, openedAs)] : ["a model that it does not name"];
+  const made = element("span", { class: "note" }, "Made with ", ...model, ". It is in memory until you leave the page.");
+  return needsModel(failure) ? [made, element("span", { class: "note warning" }, NEEDS_MODEL)] : [made];
+}
+
+function needsModel(failure) {
+  return failure?.kind === FailureKind.OTHER_MODEL;
+}
+
+function hit({ text, score, place }) {
   const shown = text.length > LONGEST_HIT ? `${text.slice(0, LONGEST_HIT)}…` : text;
   const similarity = numbers.similarity(score);
   const number = element("span", { class: "score-value" }, element("span", { class: "unseen" }, "similarity "), similarity);
-  return element("li", {}, element("span", { class: "text", dir: "auto" }, shown), number);
+  const found = [element("span", { class: "text", dir: "auto" }, shown), ...(place ? [source(place)] : [])];
+  return element("li", {}, element("div", { class: "found" }, ...found), number);
+}
+
+function source({ document: name, start, end }) {
+  const characters = `characters ${numbers.whole(start)} to ${numbers.whole(end)}`;
+  return element("span", { class: "source" }, ...(name ? [element("bdi", {}, name), " · "] : []), characters);
 }

@@ -3,6 +3,8 @@ import { element } from "./dom.js";
 import { ProgressPart } from "./progress_part.js";
 import { FAILURES, numbers, sentence } from "./words.js";
 
+const NEEDS_MODEL = [FailureKind.NO_MODEL, FailureKind.OTHER_TASK, FailureKind.OTHER_MODEL];
+
 /**
  * What a person can do about a failure.
  *
@@ -60,7 +62,7 @@ export class StatusPart {
   #actions(kind, isOfModel) {
     const { retry, useWasm, openFile } = this.#remedies;
     if (kind === FailureKind.ACCELERATOR) return [["Use WebAssembly", useWasm], ["Try again", retry]];
-    if (kind === FailureKind.NO_MODEL || kind === FailureKind.OTHER_TASK) return [["Open a file…", openFile]];
+    if (NEEDS_MODEL.includes(kind)) return [["Open a file…", openFile]];
     return isOfModel || kind === FailureKind.ENGINE || kind === FailureKind.MEMORY ? [["Try again", retry]] : [];
   }
 }

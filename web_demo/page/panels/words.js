@@ -15,6 +15,8 @@ export const FAILURES = Object.freeze({
   [FailureKind.ACCELERATOR]: "The model does not run on WebGPU here.",
   [FailureKind.MEMORY]: "There is not enough memory for this.",
   [FailureKind.UNREADABLE_TEXTS]: "This file cannot be read as texts.",
+  [FailureKind.UNREADABLE_INDEX]: "This file cannot be read as a search index.",
+  [FailureKind.OTHER_MODEL]: "This index needs another model.",
   [FailureKind.STORAGE]: "The browser did not store this. It works until you leave the page.",
 });
 

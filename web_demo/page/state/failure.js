@@ -18,6 +18,10 @@ export const FailureKind = Object.freeze({
   MEMORY: "memory",
   /** A file of texts cannot be read. */
   UNREADABLE_TEXTS: "unreadable_texts",
+  /** An index is another file, damaged, or of another version. */
+  UNREADABLE_INDEX: "unreadable_index",
+  /** An index was made with another model. */
+  OTHER_MODEL: "other_model",
   /** The browser's storage is full or cannot be used. */
   STORAGE: "storage",
 });

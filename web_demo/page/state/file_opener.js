@@ -1,8 +1,8 @@
 import { CanceledError, failureOf, FailureKind } from "./failure.js";
 
-const TEXTS = /\.(txt|csv|tsv|md)$/i;
+const TEXTS = /\.(txt|csv|tsv|md|kbindex)$/i;
 
-/** Opens files that a person dropped or chose: models, and texts to search. */
+/** Opens files that a person dropped or chose: models, and texts to search or an index of them. */
 export class FileOpener {
   #client;
   #library;

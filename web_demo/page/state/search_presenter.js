@@ -1,10 +1,13 @@
 import { KerasBertError } from "../../core/error.js";
-import { FailureKind } from "./failure.js";
+import { FailedError, failure, FailureKind } from "./failure.js";
 import { Lane } from "./lane.js";
 import { ModelPresenter } from "./model_presenter.js";
 import { ACCEPTED } from "./task_types.js";
 
 const MOST_BYTES = 64 * 2 ** 20;
+const MOST_INDEX_BYTES = 400e6; // it is held in memory
+const INDEX = /\.kbindex$/i;
+const ALONE = { signal: new AbortController().signal, report: () => {} }; // of a call that nothing waits for
 const FRESH = 400; // milliseconds between two searches while an index grows
 
 /**
@@ -12,9 +15,18 @@ const FRESH = 400; // milliseconds between two searches while an index grows
  *
  * @typedef {object} Corpus
  * @property {string} name the name of their file; "" for the sample
- * @property {number} count the number of texts
+ * @property {number} count the number of texts, or of rows of an index
  * @property {number} bytes bytes of memory that their vectors take
  * @property {boolean} isKept whether they are found again after a reload
+ * @property {IndexFacts | null} index what an index says about itself; null for texts that the page indexed
+ */
+
+/**
+ * What an index that the person opened says about itself.
+ *
+ * @typedef {object} IndexFacts
+ * @property {string} openedAs the name or path under which its model was opened; "" if it names none
+ * @property {import("./failure.js").Failure | null} failure why it cannot be searched with the present model; null if it can be
  */
 
 /**
@@ -33,6 +45,16 @@ const FRESH = 400; // milliseconds between two searches while an index grows
  * @property {number} index its number among the texts
  * @property {string} text
  * @property {number} score its cosine with the query
+ * @property {Place | null} place where it stands; null for texts that the page indexed
+ */
+
+/**
+ * The place of a text in its document, in Unicode code points as Python counts them.
+ *
+ * @typedef {object} Place
+ * @property {string} document the document's name
+ * @property {number} start
+ * @property {number} end
  */
 
 /**
@@ -43,6 +65,7 @@ const FRESH = 400; // milliseconds between two searches while an index grows
  * @property {Corpus | null} corpus the texts that are searched; null before they are read
  * @property {number} done texts that were read, and are searched already, while an index is built
  * @property {number} total all texts, while an index is built; 0 otherwise
+ * @property {string} opening the name of an index while it is read; "" otherwise
  * @property {ColumnChoice | null} choice a question to the person; null if there is none
  * @property {import("./failure.js").Failure | null} importFailure why a file could not be imported
  * @property {string} query what the person typed
@@ -53,7 +76,8 @@ const FRESH = 400; // milliseconds between two searches while an index grows
  */
 
 /**
- * Searches texts by meaning while a person types, and while the index is being built.
+ * Searches texts by meaning while a person types, and while the index is being built. An index that was made before, a `.kbindex`, is
+ * searched with its own model only.
  *
  * @extends {ModelPresenter<SearchState>}
  */
@@ -62,7 +86,12 @@ export class SearchPresenter extends ModelPresenter {
   #indexing = new Lane();
   #searching = new Lane();
   #asked = null; // the file whose column is asked for
+  #opening = new Lane();
   #imported = null; // texts that the browser could not keep
+  #index = null; // the file of the index that is searched in place of texts
+  #isStale = false; // whether the worker still has to read that file for the present model
+  #files = 0; // of indexes, so far
+  #wanted = null; // the file of an index that could not be opened yet, as the model was not ready or did not fit
   #refreshed = 0;
   #now;
 
@@ -72,7 +101,7 @@ export class SearchPresenter extends ModelPresenter {
    * @param {() => number} [now] the time in milliseconds
    */
   constructor(client, library, now = () => performance.now()) {
-    const texts = { corpus: null, done: 0, total: 0, choice: null, importFailure: null };
+    const texts = { corpus: null, done: 0, total: 0, opening: "", choice: null, importFailure: null };
     super({ ...texts, query: "", matched: "", matches: [], milliseconds: null }, client, library, ACCEPTED.search);
     this.#now = now;
   }
@@ -89,13 +118,20 @@ export class SearchPresenter extends ModelPresenter {
   }
 
   /**
-   * The person chose a file of texts. A table with several columns is followed by a question, see `SearchState.choice`.
+   * The person chose a file of texts, or an index. A table with several columns is followed by a question, see `SearchState.choice`.
    *
    * @param {string} name the file's name, whose ending decides how it is read
    * @param {Blob} file
    */
   importFile(name, file) {
+    this.#asked = null;
+    this.#leaveWanted();
     this.show({ importFailure: null, choice: null });
+    if (INDEX.test(name)) {
+      this.#reading.drop();
+      this.#open({ number: ++this.#files, name, file });
+      return;
+    }
     this.run(this.#reading, FailureKind.UNREADABLE_TEXTS, (control) => this.#read(name, file, control), {
       done: ({ columns, likeliest }) => {
         this.#asked = { name, file };
@@ -120,9 +156,18 @@ export class SearchPresenter extends ModelPresenter {
 
   /** Searches the sample again, in place of imported texts, which are forgotten. */
   useSample() {
+    this.#leaveWanted();
     this.#imported = null;
     this.show({ importFailure: null });
     this.#build({ name: "", file: null, column: 0 });
+  }
+
+  /** Leaves the index that was opened: what the page keeps, or else the sample, is searched again. */
+  closeIndex() {
+    this.#wanted = null;
+    this.#opening.drop();
+    this.show({ opening: "", importFailure: null });
+    this.#build(this.#imported);
   }
 
   /** Stops building an index. The texts that were searched before stay. */
@@ -132,19 +177,25 @@ export class SearchPresenter extends ModelPresenter {
     this.#search();
   }
 
-  /** What was kept was deleted: the sample takes its place. */
+  /** What was kept was deleted: the sample takes its place. An index that was opened is not kept, and stays. */
   forgetTexts() {
-    if (this.state.model.kind === "ready") this.useSample();
+    if (this.#index) this.#imported = null;
+    else if (this.state.model.kind === "ready") this.useSample();
   }
 
   modelReady() {
-    this.#build(this.#imported);
+    if (this.#index === null) this.#build(this.#imported);
+    const index = this.#wanted ?? this.#index;
+    if (index) this.#open(index);
   }
 
   modelLeft() {
+    if (this.state.total > 0) this.#leaveIndex(); // texts were about to take its place
+    this.#isStale = true;
     this.#indexing.drop();
+    this.#opening.drop();
     this.#searching.drop();
-    this.show({ done: 0, total: 0 });
+    this.show({ done: 0, total: 0, opening: "" });
   }
 
   async #read(name, file, control) {
@@ -155,16 +206,83 @@ export class SearchPresenter extends ModelPresenter {
     return this.client.call("readTexts", { name, file }, control);
   }
 
+  /** The person chose something else than the index that could not be opened. */
+  #leaveWanted() {
+    if (this.#wanted === null) return;
+    this.#wanted = null;
+    this.#opening.drop();
+    this.show({ opening: "" });
+    if (this.#index && this.#isStale) this.#open(this.#index);
+  }
+
+  /** Opens an index. Until it is read, and if it is refused, what was searched before stays. */
+  #open(index) {
+    if (index !== this.#index) this.#wanted = index;
+    if (this.state.model.kind !== "ready") return;
+    this.show({ opening: index.name });
+    this.run(this.#opening, FailureKind.ENGINE, (control) => this.#readIndex(index, control), {
+      done: (corpus) => this.#opened(index, corpus),
+      failed: (reason) => this.#refused(index, reason),
+    });
+  }
+
+  async #readIndex(index, control) {
+    if (index.file.size > MOST_INDEX_BYTES) {
+      const received = `${index.name} of ${Math.ceil(index.file.size / 1e6)} MB`;
+      const detail = `expected an index of at most ${MOST_INDEX_BYTES / 1e6} MB, received ${received}; index fewer texts`;
+      throw new FailedError(failure(FailureKind.UNREADABLE_INDEX, detail));
+    }
+    return this.ask("openIndex", { index }, control);
+  }
+
+  #opened(index, corpus) {
+    this.show({ opening: "" });
+    if (index === this.#wanted) {
+      this.#indexing.drop();
+      this.show({ done: 0, total: 0, importFailure: null, failure: null });
+      this.#index = index;
+      this.#wanted = null;
+    } else if (index !== this.#index) {
+      return; // texts took its place
+    }
+    this.#isStale = false;
+    this.show({ corpus: Object.freeze(corpus) });
+    this.#search();
+  }
+
+  #refused(index, reason) {
+    this.show({ opening: "" });
+    if (index === this.#wanted) {
+      if (reason.kind !== FailureKind.OTHER_MODEL) this.#wanted = null; // no model can open it
+      this.show({ importFailure: reason });
+      if (this.#index && this.#isStale) this.#open(this.#index);
+    } else if (index === this.#index) {
+      const { corpus } = this.state;
+      this.#isStale = false;
+      this.show({ corpus: Object.freeze({ ...corpus, index: Object.freeze({ ...corpus.index, failure: reason }) }) });
+      this.#search();
+    }
+  }
+
+  /** Texts have taken the place of the index, if there was one: the worker no longer holds it. */
+  #leaveIndex() {
+    const index = this.#index;
+    this.#index = null;
+    if (index) this.client.call("closeIndex", { number: index.number }, ALONE).catch(() => {}); // a worker that ended holds none
+  }
+
   /** Builds the index of texts; null for those that are kept, or else the sample. */
   #build(texts) {
     if (this.state.model.kind !== "ready") {
       this.#imported = texts;
+      this.#leaveIndex();
       return;
     }
     this.show({ done: 0, total: 1, failure: null });
     this.run(this.#indexing, FailureKind.ENGINE, (control) => this.ask("index", { texts }, control), {
       done: ({ corpus, failure }) => {
         this.#imported = corpus.isKept ? null : texts;
+        this.#leaveIndex();
         this.show({ done: 0, total: 0, corpus: Object.freeze(corpus), failure });
         this.#search();
       },
@@ -189,12 +307,17 @@ export class SearchPresenter extends ModelPresenter {
   #search() {
     const { query, corpus, total, model } = this.state;
     if (model.kind !== "ready") return;
-    if (!query.trim() || (corpus === null && total === 0)) {
+    const isBuilding = total > 0;
+    const refusal = this.#isStale ? null : corpus?.index?.failure ?? null;
+    const isReady = corpus !== null && refusal === null && !(corpus.index && this.#isStale);
+    if (!isBuilding && refusal) this.show({ failure: refusal });
+    if (!query.trim() || !(isBuilding || isReady)) {
       this.#searching.drop();
       this.show({ matched: "", matches: [], milliseconds: null });
       return;
     }
-    this.run(this.#searching, FailureKind.ENGINE, (control) => this.ask("search", { query }, control), {
+    const index = this.#index?.number ?? null;
+    this.run(this.#searching, FailureKind.ENGINE, (control) => this.ask("search", { query, index, isBuilding }, control), {
       done: ({ matches, milliseconds }) => this.show({ matched: query, matches, milliseconds }),
       failed: (failure) => this.show({ matched: "", matches: [], milliseconds: null, failure }),
     });

@@ -40,7 +40,9 @@ export class Service {
       taughtFile: (args, job) => this.#use(args, job, (task) => this.#taughtFile(task, args)),
       readTexts: (args) => this.#readTexts(args),
       index: (args, job) => this.#use(args, job, (task) => this.#search.build(task, args.texts, job)),
-      search: (args, job) => this.#use(args, job, (task) => this.#search.search(task, args.query)),
+      openIndex: (args, job) => this.#use(args, job, (task) => this.#search.open(task, args.index, job)),
+      closeIndex: ({ number }) => this.#search.close(number),
+      search: (args, job) => this.#use(args, job, (task) => this.#search.search(task, args)),
       measure: (args, job) => this.#measurement.measure(args.model, args.accelerator, args.isCompared, job),
     };
   }

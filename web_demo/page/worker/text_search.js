@@ -1,9 +1,11 @@
 import { KerasBertError } from "../../core/error.js";
-import { IndexFile } from "../../core/search/index_file.js";
+import { IndexFile, OtherModelError } from "../../core/search/index_file.js";
 import { SentenceSearch } from "../../core/search/sentence_search.js";
 import { TextImport } from "../../core/search/text_import.js";
+import { CodePoints } from "../../core/text/code_points.js";
 import { STORED_SEARCH } from "../state/device_presenter.js";
-import { FailedError, failureOf, FailureKind } from "../state/failure.js";
+import { CanceledError, FailedError, failure, failureOf, FailureKind } from "../state/failure.js";
+import { pause } from "./pause.js";
 
 const TOP = 20;
 const REPORTED = 16; // texts between two reports
@@ -24,6 +26,7 @@ export class TextSearch {
   #sample;
   #complete = null; // the texts that were searched before
   #growing = null;
+  #opened = null; // the index of a file, with its number
 
   /**
    * @param {import("../storage/store.js").Store} store
@@ -54,19 +57,55 @@ export class TextSearch {
   }
 
   /**
+   * Opens an index, which is held in memory beside the texts. One that is refused leaves everything as it was.
+   *
+   * @param {import("../../core/tasks/sentence_encoding.js").SentenceEncoding} encoder
+   * @param {{number: number, name: string, file: Blob}} index its number among those of the page
+   * @param {import("./turns.js").Job} job
+   * @returns {Promise<import("../state/search_presenter.js").Corpus>}
+   */
+  async open(encoder, { number, name, file }, job) {
+    const search = readIndex(await bytesOf(name, file), encoder.vectorsName);
+    await pause();
+    if (job.signal.aborted) throw new CanceledError();
+    this.#opened = { number, search };
+    const { size, vectorBytes, openedAs } = search;
+    return { name, count: size, bytes: vectorBytes, isKept: false, index: { openedAs, failure: null } };
+  }
+
+  /**
+   * Forgets an index, unless another one was opened meanwhile.
+   *
+   * @param {number} number
+   */
+  close(number) {
+    if (this.#opened?.number === number) this.#opened = null;
+  }
+
+  /**
    * Finds texts.
    *
    * @param {import("../../core/tasks/sentence_encoding.js").SentenceEncoding} encoder
-   * @param {string} query
+   * @param {object} asked
+   * @param {string} asked.query
+   * @param {number | null} asked.index the number of the index that is searched; null for texts
+   * @param {boolean} asked.isBuilding whether texts are searched that are being indexed, as soon as there are some
    * @returns {Promise<{matches: import("../state/search_presenter.js").Match[], milliseconds: number}>}
    */
-  async search(encoder, query) {
+  async search(encoder, { query, index, isBuilding }) {
     const start = performance.now();
     const { vector } = await encoder.encodeQuery(query);
-    const searched = this.#growing ?? this.#complete;
+    const growing = isBuilding ? this.#growing : null;
+    const searched = growing ?? (index === null ? this.#complete : this.#indexOf(index));
     const isOfModel = searched?.model === encoder.vectorsName;
-    const matches = isOfModel ? searched.search(vector, TOP) : [];
-    return { matches: matches.map(({ index, text, score }) => ({ index, text, score })), milliseconds: performance.now() - start };
+    const found = isOfModel ? searched.search(vector, TOP) : [];
+    const place = searched === this.#opened?.search ? placeOf : () => null;
+    const matches = found.map((match) => ({ index: match.index, text: match.text, score: match.score, place: place(match) }));
+    return { matches, milliseconds: performance.now() - start };
+  }
+
+  #indexOf(number) {
+    return this.#opened?.number === number ? this.#opened.search : null;
   }
 
   async #read({ name, file, column }) {
@@ -94,9 +133,9 @@ export class TextSearch {
     }
   }
 
-  #finish(name, search, failure) {
+  #finish(name, search, failed) {
     this.#complete = search;
-    return { corpus: { name, count: search.size, bytes: search.vectorBytes, isKept: failure === null }, failure };
+    return { corpus: { name, count: search.size, bytes: search.vectorBytes, isKept: failed === null, index: null }, failure: failed };
   }
 
   /** What is stored: an index of the model, or else the texts. Null if nothing is, or it is damaged, or the sample changed. */
@@ -133,6 +172,28 @@ export class TextSearch {
  */
 export async function readTexts(name, file) {
   return TextImport.read(new Uint8Array(await file.arrayBuffer()), name);
+}
+
+function readIndex(bytes, model) {
+  try {
+    return IndexFile.read(bytes, model);
+  } catch (error) {
+    const kind = error instanceof OtherModelError ? FailureKind.OTHER_MODEL : FailureKind.UNREADABLE_INDEX;
+    throw new FailedError(failureOf(error, kind));
+  }
+}
+
+async function bytesOf(name, file) {
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch (error) {
+    const detail = `expected the file ${name}, received none (${error.message}); open it again`;
+    throw new FailedError(failure(FailureKind.UNREADABLE_INDEX, detail));
+  }
+}
+
+function placeOf({ document, start, text }) {
+  return { document, start, end: start + new CodePoints(text).size };
 }
 
 function isSame(texts, others) {

@@ -17,8 +17,21 @@ export function buildSite() {
   if (process.env.KERASBERT_SITE) return { folder: process.env.KERASBERT_SITE, remove: () => {} };
   const parent = mkdtempSync(join(tmpdir(), "kerasbert-site-"));
   const folder = join(parent, "site");
-  execFileSync(python(), ["-m", "kerasbert", "web", "--out", folder], { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] });
+  runKerasbert(["web", "--out", folder], ROOT);
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}
+
+/**
+ * Runs a command of kerasbert in Python.
+ *
+ * @param {string[]} words those behind `kerasbert`
+ * @param {string} folder the one to run it in
+ * @returns {string} what it prints
+ */
+export function runKerasbert(words, folder) {
+  const env = { ...process.env, PYTHONPATH: ROOT };
+  const options = { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+  return execFileSync(python(), ["-m", "kerasbert", ...words], options);
 }
 
 function python() {

@@ -24,7 +24,9 @@ test("a model is read by the worker, and added", async () => {
 });
 
 test("texts are told from models by their names", async () => {
-  for (const name of ["a.txt", "b.CSV", "c.tsv", "d.md"]) assert.deepEqual(await opened(name, new Blob(["x"])), [`texts ${name}`]);
+  for (const name of ["a.txt", "b.CSV", "c.tsv", "d.md", "e.kbindex"]) {
+    assert.deepEqual(await opened(name, new Blob(["x"])), [`texts ${name}`]);
+  }
 });
 
 test("a file that is no model is refused in a sentence", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { KerasBertError } from "../../core/error.js";
-import { IndexFile } from "../../core/search/index_file.js";
+import { IndexFile, OtherModelError } from "../../core/search/index_file.js";
 import { SentenceSearch } from "../../core/search/sentence_search.js";
 import { assertRefused, assertRejected } from "../assert_refused.js";
 import { randomNumbers } from "../text/random_numbers.js";
@@ -85,7 +85,10 @@ for (const [number, golden] of GOLDEN.entries()) {
 
 test("an index of another model, version or kind is refused", async () => {
   const bytes = IndexFile.write(await build());
-  assertRefused("one of another model", () => IndexFile.read(bytes, "other"));
+  assertRefused("one of another model, which it does not name; open its model,", () => IndexFile.read(bytes, "other"));
+  const named = IndexFile.write(new SentenceSearch("model", 3, { openedAs: "search" }));
+  assertRefused("one of another model, named 'search'; open that model,", () => IndexFile.read(named, "other"));
+  assert.throws(() => IndexFile.read(named, "other"), OtherModelError);
   assertRefused("another file", () => IndexFile.read(Buffer.from("PK\u0003\u0004 and more"), "model"));
   assertRefused("one of version 7", () => IndexFile.read(bytes.slice().fill(7, 4, 5), "model"));
   assertRefused("cut short", () => IndexFile.read(new Uint8Array(0), "model"));
