@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Models = Annotated[
     list[str] | None,
-    Argument(metavar="MODEL...", help=".tflite files, or files of the zoo by name. Default: all files of the zoo."),
+    Argument(metavar="MODEL...", help=".tflite files, or files of the zoo by name. Default: those in the package kerasbert."),
 ]
 Out = Annotated[
     Path,
@@ -94,9 +94,9 @@ def _model_path(model: str) -> Path:
 
 
 def _zoo_paths() -> list[Path]:
-    from kerasbert.zoo.catalog import FILE, check_files, models
+    from kerasbert.zoo.catalog import FILE, OWN_PACKAGE, check_files, models
 
-    files = [model for model in models() if model.kind == FILE]
+    files = [model for model in models() if model.kind == FILE and model.package == OWN_PACKAGE]
     for model in files:
         check_files(model)
     return [model.path for model in files]

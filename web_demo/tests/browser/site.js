@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,18 @@ export function buildSite() {
   const folder = join(parent, "site");
   runKerasbert(["web", "--out", folder], ROOT);
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
+}
+
+/**
+ * The number of a site's models for some tasks.
+ *
+ * @param {{folder: string}} site
+ * @param {string[]} tasks as in the site's list, such as `single_label`
+ * @returns {number}
+ */
+export function countModels(site, tasks) {
+  const { models } = JSON.parse(readFileSync(join(site.folder, "models", "index.json"), "utf8"));
+  return models.filter(({ task }) => tasks.includes(task)).length;
 }
 
 /**
