@@ -21,9 +21,16 @@ Model = Annotated[
 ]  # fmt: skip
 Rerank = Annotated[
     str | None,
-    Option(metavar="MODEL", help="Model of pairs that orders the first --candidates again."),
+    Option(metavar="MODEL", help="Model of pairs that scores the first --candidates too, such as rerank."),
 ]
-Candidates = Annotated[int, Option(metavar="N", min=1, help="Number of rows that --rerank orders.")]
+Candidates = Annotated[int, Option(metavar="N", min=1, help="Number of rows that --rerank scores.")]
+Weight = Annotated[
+    float,
+    Option(
+        "--rerank-weight", metavar="X", min=0, max=1,
+        help="Weight of the scores of --rerank; the cosines have the rest. 1: the order of --rerank alone.",
+    ),
+]  # fmt: skip
 Engine = Annotated[
     str, Option(metavar="NAME", help="exact, bits, faiss-flat or faiss-hnsw; faster ones pay from 100,000 rows on.")
 ]
@@ -39,6 +46,7 @@ def search(
     model: Model = None,
     rerank: Rerank = None,
     candidates: Candidates = 20,
+    rerank_weight: Weight = 0.5,
     engine: Engine = "exact",
     threads: options.Threads = 1,
 ) -> Result:
@@ -56,7 +64,8 @@ def search(
 
         opened = TextIndex.read(index, model, engine=engine, threads=threads)
         reranker = None if rerank is None else open(rerank, threads=threads)
-    found = [opened.search(query, top_k, rerank=reranker, candidates=candidates) for query in asked]
+    ordering = {"rerank": reranker, "candidates": candidates, "rerank_weight": rerank_weight}
+    found = [opened.search(query, top_k, **ordering) for query in asked]
     results = [{"query": query, "matches": matches} for query, matches in zip(asked, found, strict=True)]
     return Result({"index": index, "results": results}, _text(results))
 

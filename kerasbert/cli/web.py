@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 Models = Annotated[
     list[str] | None,
-    Argument(metavar="MODEL...", help=".tflite files, or files of the zoo by name. Default: those in the package kerasbert."),
+    Argument(
+        metavar="MODEL...", help=".tflite files, or files of the zoo by name. Default: those in the package kerasbert."
+    ),
 ]
 Out = Annotated[
     Path,

@@ -19,15 +19,18 @@ from kerasbert.retrieval.encoder import Encoder
 from kerasbert.retrieval.engines import ENGINES, EXACT, Engine
 from kerasbert.retrieval.index_file import ENDING, IndexInfo, read_index, write_index
 from kerasbert.retrieval.projection import fit_projection, project
+from kerasbert.retrieval.reranking import combined_order
 from kerasbert.retrieval.rows import Rows, checksum
 from kerasbert.retrieval.stored_vectors import FORMS, INT8, StoredVectors
 from kerasbert.sharing import PerProcess, ThreadLock
 from kerasbert.text.strings import as_strings
+from kerasbert.values import is_number
 
 _CHUNK = 126  # tokens, with two special ones 128, unless the model's rows are shorter
 _BATCH = 4096  # texts whose vectors are in memory in float at a time
 _TEXTS_OF_DIMENSION = 20  # at least, from which a projection is made
 _CANDIDATES = 20  # that a reranker orders
+_RERANK_WEIGHT = 0.5  # of its scores, beside the cosines
 
 
 @dataclass(frozen=True)
@@ -270,26 +273,34 @@ class TextIndex:
         *,
         rerank: str | os.PathLike | Pipeline | None = None,
         candidates: int = _CANDIDATES,
+        rerank_weight: float = _RERANK_WEIGHT,
     ) -> list[dict[str, Any]]:
         """Find the rows that are most similar to a query.
 
         Args:
             query: A text.
             top_k: The number of rows to find.
-            rerank: A model of pairs, which orders the first `candidates` again; see `kb.open(...).rank`.
-            candidates: The number of rows that it orders; `top_k` if that is more.
+            rerank: A model of pairs, which scores the first `candidates` too; see `kb.open(...).rank`.
+            candidates: The number of rows that it scores; `top_k` if that is more.
+            rerank_weight: The weight of its scores, from 0 to 1; the cosines have the rest. Both are standardized over the candidates. 1 is
+                the order of the model alone.
 
         Returns:
-            The best rows first: `index`, `score` (the cosine, with `rerank` the model's score, beside `cosine`), `text`, `document`,
-            and the characters `start` and `end` of the text in its document.
+            The best rows first: `index`, `score` (the cosine, with `rerank` the model's score, beside `cosine`; the order is that of
+            both), `text`, `document`, and the characters `start` and `end` of the text in its document.
 
         Raises:
-            KerasBertError: When the query is blank or not one text, `top_k` is below 1, or the other model has no score for pairs.
+            KerasBertError: When the query is blank or not one text, `top_k` is below 1, the other model has no score for pairs, or
+                `rerank_weight` is not from 0 to 1.
         """
         check_search(query, [], top_k)
         if not query.strip():
             raise KerasBertError("expected a query with words, received a blank one; type what to find")
         candidates = check_whole_number(candidates, f"{argument('candidates')}")
+        if not is_number(rerank_weight, 0, 1):
+            raise KerasBertError(
+                f"expected {argument('rerank_weight')} as a number from 0 to 1, received {shown(rerank_weight)}; correct it"
+            )
         state = self._state
         if not len(state.rows):
             return []
@@ -301,10 +312,11 @@ class TextIndex:
         if rerank is None:
             return found
         reranker = rerank if isinstance(rerank, Pipeline) else open(rerank, threads=self.model.threads)
-        ranked = reranker.rank(query, [each["text"] for each in found], top_k)
-        return [
-            {**found[each["index"]], "score": each["score"], "cosine": found[each["index"]]["score"]} for each in ranked
-        ]
+        scored = reranker.rank(query, [each["text"] for each in found], len(found))
+        scores = {each["index"]: each["score"] for each in scored}
+        cosines = [each["score"] for each in found]
+        order = combined_order(cosines, [scores[place] for place in range(len(found))], rerank_weight)
+        return [{**found[place], "score": scores[place], "cosine": cosines[place]} for place in order[:top_k]]
 
     def save(self, path: str | os.PathLike) -> Path:
         """Write the index as a file that Python, Kotlin and JavaScript read. A file of that name is replaced whole.

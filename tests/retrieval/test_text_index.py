@@ -9,6 +9,7 @@ import pytest
 
 import kerasbert as kb
 from kerasbert.errors import KerasBertError
+from kerasbert.retrieval.reranking import combined_order
 
 TEXTS = ["wake me at six", "set an alarm for noon", "play some jazz", "the soup was cold", "he sold his house"]
 NAMES = ["a", "b", "c", "d", "e"]
@@ -104,14 +105,31 @@ def test_a_reranker_orders_the_first(index, tiny, tmp_path):
     file = tmp_path / "reranker.tflite"
     kb.export.convert(task, recipe="float32").save(file)
     plain = index.search("an alarm clock", 3)
-    found = index.search("an alarm clock", 2, rerank=file, candidates=3)
+    found = index.search("an alarm clock", 2, rerank=file, candidates=3, rerank_weight=1)
     expected = kb.open(file).rank("an alarm clock", [each["text"] for each in plain], 2)
     assert [(each["text"], each["score"]) for each in found] == [(each["text"], each["score"]) for each in expected]
     for each in found:
         first = next(other for other in plain if other["index"] == each["index"])
         assert each == {**first, "score": each["score"], "cosine": first["score"]}
+    same = index.search("an alarm clock", 3, rerank=file, candidates=3, rerank_weight=0)
+    assert [each["index"] for each in same] == [each["index"] for each in plain]
     with pytest.raises(KerasBertError, match="one score for a pair"):
         index.search("an alarm clock", rerank="intents")
+    with pytest.raises(KerasBertError, match="rerank_weight"):
+        index.search("an alarm clock", rerank=file, rerank_weight=1.5)
+
+
+def test_cosines_and_scores_of_pairs_count_alike_whatever_their_ranges():
+    cosines, scores = [0.9, 0.8, 0.7], [-2.0, 10.0, 1.0]
+    assert (
+        combined_order(cosines, scores, 0.5)
+        == combined_order(cosines, [each / 1000 for each in scores], 0.5)
+        == [1, 0, 2]
+    )
+    assert combined_order(cosines, scores, 0) == [0, 1, 2]
+    assert combined_order(cosines, scores, 1) == [1, 2, 0]
+    assert combined_order(cosines, [0.5, 0.5, 0.5], 0.9) == [0, 1, 2]
+    assert combined_order([0.4], [0.1], 0.5) == [0]
 
 
 def test_one_thread_searches_while_another_adds(index):

@@ -145,6 +145,8 @@ TARGETS = [
     Target("squad", _squad, _questions),
     Target("choices", _choices, _prompts),
     Target("glue", _glue, lambda: [{"train.tsv": b"gj04\t1\t\tA good film.\ngj04\t0\t*\tFilm good.\n"}]),
-    Target("plain text", _plain, lambda: [{"a.txt": b"One. Two! Three?\nFour.\n\nFive. Six.\n"}, {"b.gz": gzip.compress(b"A. B.\n", mtime=0)}]),
+    Target("plain text", _plain, lambda: [
+        {"a.txt": b"One. Two! Three?\nFour.\n\nFive. Six.\n"}, {"b.gz": gzip.compress(b"A. B.\n", mtime=0)},
+    ]),
     Target("labels", _cells, lambda: [{"labels": cells} for cells in _LABEL_CELLS]),
 ]  # fmt: skip
