@@ -16,7 +16,8 @@ from kerasbert.cli.runs.fitting import Commands
 from kerasbert.cli.runs.ray_trials import Place, RayTrials
 from kerasbert.console.progress import Progress
 from kerasbert.errors import KerasBertError
-from kerasbert.selection.candidate import Candidate, Data
+from kerasbert.selection.candidate import Candidate, Data, Step
+from kerasbert.zoo.building.file_recipe import FileStep
 
 
 @pytest.mark.parametrize("address", ["", "here", "host", "host:", "host:port", "ray://host:10001", "a b:1", "LOCAL"])
@@ -64,12 +65,15 @@ def test_a_machine_that_does_not_see_the_folder_is_named(missing, shared, monkey
     ran = []
     monkeypatch.setattr(ray_trials, "run_commands", ran.append)
     found = ray_trials._trial({"number": 0}, [[]], shared)
-    assert f"received no {str(path)!r} on {os.uname().nodename}; work in a folder" in found["place"] and ran == []
+    assert (
+        f"expected {str(path)!r} on every machine of Ray, received none on {os.uname().nodename};" in found["place"]
+        and ran == []
+    )
 
 
 def test_a_machine_with_another_version_is_named(shared):
     other = Place(shared.folder, shared.marker, (), "0.0.1")
-    assert "install 0.0.1 there" in other.fault()
+    assert "expected kerasbert 0.0.1 on every machine of Ray" in other.fault()
 
 
 def test_a_command_that_fails_is_a_result_of_its_trial(shared, monkeypatch):
@@ -104,6 +108,46 @@ def test_candidates_that_share_a_training_are_one_trial(tmp_path, monkeypatch):
     assert [one, other, failed] == candidates and (score, same) == (0.5, 0.5) and isinstance(fault, KerasBertError)
     outs = [job[-1].out for job in trials.jobs]
     assert len(outs) == 2 and len(set(outs)) == 2  # two trials must not write the same folder
+
+
+def _job(work, name, finished):
+    """A command that has finished, or one that fails at once."""
+    step = Step(FileStep("train", {"train": "none.csv"}), "none", work / name / "trained")
+    if finished:
+        step.out.mkdir(parents=True)
+        record = {"arguments": step.arguments(), "result": {"dev": {"accuracy": 0.5}}}
+        step.out.with_name("trained.done").write_text(json.dumps(record))
+    return [step]
+
+
+@pytest.mark.long
+def test_trials_run_on_ray_which_leaves_the_process_as_it_was(tmp_path, told, monkeypatch):
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps its token
+    monkeypatch.chdir(tmp_path)
+    work = Path("work")
+    work.mkdir()
+    jobs = [_job(work, name, finished=name != "second") for name in ("first", "second", "third")]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)}
+    settings, folders = dict(os.environ), _folders_of_ray()
+    faults = RayTrials("local", 1).run(jobs, work, "training", told)
+    assert faults.keys() == {jobs[1][0].out}
+    assert "expected `kerasbert train` to end with exit code 0, received 2" in str(faults[jobs[1][0].out])
+    assert [done for stage, done, total, _ in told.steps if (stage, total) == ("training", 3)] == [0, 1, 2, 3]
+    assert handlers == {number: signal.getsignal(number) for number in handlers}
+    assert not ray.is_initialized() and _folders_of_ray() == folders
+    assert {name: os.environ.get(name) for name in ray_trials._SETTINGS} == {
+        name: settings.get(name) for name in ray_trials._SETTINGS
+    }
+    elsewhere = Place(tmp_path, tmp_path / "other/.ray-marker", (), ray_trials.__version__)
+    monkeypatch.setattr(ray_trials, "_place", lambda *_: elsewhere)
+    with pytest.raises(KerasBertError, match=f"expected '{tmp_path}/other' on every machine"):
+        RayTrials("local", 1).run(jobs, work, "training", told)
+    assert not ray.is_initialized() and [each.name for each in work.glob(".*")] == []
+
+
+def _folders_of_ray():
+    return {each for each in os.listdir("/tmp") if each.startswith("kerasbert-ray-")}
 
 
 @pytest.fixture(scope="module")

@@ -52,13 +52,16 @@ class Place:
     version: str
 
     def fault(self) -> str | None:
-        """Return what this machine lacks, as the end of a message; None where commands can run."""
+        """Return a message about what this machine lacks; None where commands can run."""
+        machine = socket.gethostname()
         if self.version != __version__:
-            return f"received kerasbert {__version__} on {socket.gethostname()}; install {self.version} there"
+            return f"expected kerasbert {self.version} on every machine of Ray, received {__version__} on {machine}; install it there"
         for path in (self.folder, self.marker.parent, self.marker, *(self.folder / each for each in self.files)):
             if not path.exists():
-                where = f"{str(path)!r} on {socket.gethostname()}"
-                return f"received no {where}; work in a folder on a disk that all machines share, or name one as --work"
+                return (
+                    f"expected {str(path)!r} on every machine of Ray, received none on {machine}; run the command in a folder on a "
+                    "disk that all machines share, and name --work and the data there"
+                )
         return None
 
 
@@ -143,7 +146,7 @@ class RayTrials:
                 raise _failure("trials that end", result.error or "none")
             found = result.metrics
             if found["place"] is not None:
-                raise KerasBertError(f"expected the same files on every machine of Ray, {found['place']}")
+                raise KerasBertError(found["place"])
             if found["fault"] is not None:
                 faults[jobs[found["number"]][-1].out] = KerasBertError(found["fault"])
         return faults
