@@ -12,6 +12,7 @@ EXTRAS = {
     "fugashi": "japanese",
     "keras_nlp": "presets",
     "onnxruntime": "onnx",
+    "ray": "ray",
     "rjieba": "chinese",
     "tensorboard": "tensorboard",
     "tensorflow_text": "graph-text",

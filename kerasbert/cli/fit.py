@@ -13,6 +13,7 @@ from kerasbert.training.config import TrainConfig
 if TYPE_CHECKING:
     from kerasbert.cli.inputs.training_data import TrainingData
     from kerasbert.cli.runs.fitting import Commands
+    from kerasbert.cli.runs.ray_trials import RayTrials
     from kerasbert.data.dataset import Dataset
 
 Train = Annotated[
@@ -47,6 +48,15 @@ Work = Annotated[
     Path | None,
     Option(metavar="FOLDER", help="Folder of trained candidates. Default: --out with `.build` added."),
 ]
+Ray = Annotated[
+    str | None,
+    Option(
+        "--ray", metavar="ADDRESS",
+        help="Train the candidates of a round at once, as trials of Ray Tune: local for a Ray that is started on this machine, auto or "
+        "HOST:PORT for a running one, whose machines share this folder and --work.",
+    ),
+]  # fmt: skip
+RayCpus = Annotated[int | None, Option(metavar="N", min=1, help="Processor cores of each trial of --ray. Default: 1.")]
 
 _DATA = "data.json"  # in the folder of trained candidates: what they were trained on
 _LENGTHS = (16, 32, 64, 128, 256)
@@ -71,6 +81,8 @@ def fit(
     threads: options.Threads = 1,
     report: Report = None,
     work: Work = None,
+    ray: Ray = None,
+    ray_cpus: RayCpus = None,
 ) -> Result:
     """Find the best file under a budget of time, size and loss: encoders, layers, vocabulary, learning rates and recipes.
 
@@ -90,6 +102,7 @@ def fit(
     report = report or out.with_suffix(".html")
     check_out_file(out, "--out", MODEL, ".tflite")
     check_out_file(report, "--report", REPORT, ".html")
+    machines = _machines(ray, ray_cpus)
     names = _names(model)
     for each in (recipes := _list(recipe)):
         recipe_named(each)
@@ -101,7 +114,10 @@ def fit(
     work = work or out.with_name(f"{out.name}.build")
     _check_work(work, train, settings["dev"])
     with progress("measuring candidates") as bar:
+        if machines is not None:
+            machines.check()
         commands, space = _prepared(train, names, recipes, data, data.dev, settings, trials, threads, work, bar)
+        commands.ray = machines
         from kerasbert.selection.search import search
 
         outcome = search(space, limits, commands, bar)
@@ -142,6 +158,22 @@ def _check_work(work: Path, train: str, dev: str) -> None:
     work.mkdir(parents=True, exist_ok=True)
     with atomic_file(record) as partial:
         partial.write_text(json.dumps(found), "utf-8")
+
+
+def _machines(address: str | None, cpus: int | None) -> "RayTrials | None":
+    """Return where trials run; None without Ray.
+
+    Raises:
+        KerasBertError: When the address is none, Ray is not installed, or cores are named without it.
+    """
+    from kerasbert.cli.runs.ray_trials import RayTrials
+    from kerasbert.errors import KerasBertError
+
+    if address is None:
+        if cpus is not None:
+            raise KerasBertError(f"expected --ray with --ray-cpus, received --ray-cpus {cpus} alone; add --ray local")
+        return None
+    return RayTrials.parse(address, cpus or 1)
 
 
 def _names(models: str | None) -> list[str]:

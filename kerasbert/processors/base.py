@@ -310,7 +310,7 @@ class Processor(Record):
         raise NotImplementedError
 
     def metrics(self, y: Any, examples: Sequence, features: Features, raw_results: RawResults) -> dict[str, float]:
-        """Compute the task's metrics by name; the first one chooses the best epoch.
+        """Compute the task's metrics by name; the first one chooses the best epoch, which has the largest value.
 
         Args:
             y: Labels, as `encode_labels` takes them.

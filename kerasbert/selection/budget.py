@@ -102,4 +102,5 @@ class Budget(Record):
         """Tell whether a score is within the loss that is allowed against the best one."""
         if self.loss is None:
             return True
-        return score >= (1 - self.loss) * best or math.isclose(score, (1 - self.loss) * best)
+        least = best - self.loss * abs(best)  # a correlation may be negative
+        return score >= least or math.isclose(score, least)

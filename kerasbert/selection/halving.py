@@ -29,7 +29,7 @@ def halve(
     candidates: Sequence[T],
     rounds: Sequence[int | None],
     finalists: int,
-    score: Callable[[T, int | None], float],
+    scores: Callable[[Sequence[T], int | None], Sequence[tuple[T, float]]],
     best_first: Callable[[Sequence[tuple[T, float]]], list[T]],
 ) -> list[T]:
     """Train candidates round by round, and return those of the last one, the best first.
@@ -38,12 +38,12 @@ def halve(
         candidates: The candidates.
         rounds: The training rows of each round.
         finalists: The fewest candidates of the last round.
-        score: Trains a candidate on a number of rows, and returns its score.
+        scores: Trains candidates on a number of rows, and returns those that could be trained with their scores.
         best_first: Returns the candidates of a round in the order in which they are kept.
     """
     left = list(candidates)
     for number, rows in enumerate(rounds):
-        left = best_first([(each, score(each, rows)) for each in left])
+        left = best_first(scores(left, rows))
         if number + 1 < len(rounds):
             left = left[: max(finalists, math.ceil(len(left) / FACTOR))]
     return left

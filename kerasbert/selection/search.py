@@ -1,7 +1,7 @@
 """The search: it probes what candidates cost, trains those within the budget by successive halving, and chooses among the finalists."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -25,8 +25,13 @@ class Workshop(Protocol):
         """Return what the file of a candidate costs, trained or not."""
         ...
 
-    def score(self, candidate: Candidate, rows: int | None) -> float:
-        """Train a candidate on a number of rows, None for all, and return its score on dev."""
+    def scores(
+        self, candidates: Sequence[Candidate], rows: int | None
+    ) -> Iterable[tuple[Candidate, float | KerasBertError]]:
+        """Train candidates on a number of rows, None for all, and return each with its score on dev, or with why it has none.
+
+        They come in the order in which they were given. A larger score is a better one.
+        """
         ...
 
     def finals(self, candidates: Sequence[Candidate]) -> Mapping[Candidate, tuple[Cost, float]]:
@@ -117,12 +122,22 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
     trials = {each: Trial(each) for each in candidates}
     plan = rounds(space.rows, LEAST_ROWS, len(candidates), FINALISTS)
 
-    def score(candidate: Candidate, rows: int | None) -> float:
-        trial = trials.setdefault(candidate, Trial(candidate))
-        trial.scores[rows or 0] = workshop.score(candidate, rows)
+    def scores(candidates: Sequence[Candidate], rows: int | None) -> list[tuple[Candidate, float]]:
+        """Train candidates, and return those that could be trained with their scores."""
+        found: list[tuple[Candidate, float]] = []
+        faults: list[KerasBertError] = []
         size = "all" if rows is None else f"{rows:,}"
-        progress.note(f"{candidate}: {trial.scores[rows or 0]:.4f} after {size} of {space.rows:,} rows")
-        return trial.scores[rows or 0]
+        for candidate, score in workshop.scores(candidates, rows):
+            if isinstance(score, KerasBertError):
+                faults.append(score)
+                progress.note(f"{candidate}: left out: {score}")
+                continue
+            trials.setdefault(candidate, Trial(candidate)).scores[rows or 0] = score
+            progress.note(f"{candidate}: {score:.4f} after {size} of {space.rows:,} rows")
+            found.append((candidate, score))
+        if not found:
+            raise faults[0]
+        return found
 
     def cost(candidate: Candidate) -> float:
         return probes[candidate.structure].seconds
@@ -130,10 +145,10 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
     def order(scored: Sequence[tuple[Candidate, float]]) -> list[Candidate]:
         return by_score(scored) if budget.limits_cost else by_cost(scored, cost, budget.keeps)
 
-    finalists = halve(candidates, plan, FINALISTS, score, order)
+    finalists = halve(candidates, plan, FINALISTS, scores, order)
     reference = next(iter(probes))  # a whole encoder: its parts are probed after it
     if budget.loss is not None and reference not in finalists:
-        score(reference, None)
+        scores([reference], None)
     elif budget.loss is None:
         reference = finalists[0]
     measured = workshop.finals(list(dict.fromkeys([reference, *finalists])))

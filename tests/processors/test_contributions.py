@@ -6,6 +6,7 @@ import pytest
 from kerasbert.processors import Features, make_processor
 from kerasbert.processors.contributions import Correlation, Ratio, most_frequent
 from kerasbert.processors.features import TokenLists
+from kerasbert.processors.registry import train_tasks
 
 DRAW = np.random.default_rng(0)
 ROWS = 40
@@ -70,6 +71,56 @@ def test_influence_predicts_the_metric_without_an_example(name):
         keep = np.arange(ROWS) != left_out
         moved = type(found)(*(side[keep] for side in sides)).value - found.value
         assert moved == pytest.approx(found.influence[keep].mean(), abs=0.02)
+
+
+def _answers(name: str, right: bool):
+    """Processor, labels, features and the raw results of right answers, or of wrong ones."""
+    y, packed = np.arange(ROWS) % 3, _packed(4)
+    rows = np.eye(3)[y if right else (y + 1) % 3]
+    sign = 1 if right else -1
+    if name == "single_label":
+        return make_processor(name, ("a", "b", "c")), y, packed, [{"probabilities": row[None]} for row in rows]
+    if name == "multi_label":
+        return (
+            make_processor(name, ("a", "b", "c")),
+            np.eye(3)[y],
+            packed,
+            [{"probabilities": each[None]} for each in rows],
+        )
+    if name == "regression":
+        return make_processor(name), y, packed, [{"score": [[sign * each]]} for each in y]
+    if name == "embedding":
+        truth = np.eye(5)[np.arange(ROWS) % 5]
+        return make_processor(name), truth, packed, [{"embedding": sign * each[None]} for each in truth]
+    if name == "pairs":
+        pairs = [np.array([[1.0, 0.0], [sign * each, 3.0]]) for each in y]
+        return make_processor("embedding"), y, _packed(4, 2), [{"embedding": each} for each in pairs]
+    if name == "multiple_choice":
+        return make_processor(name), y, _packed(4, 3), [{"logits": row[:, None]} for row in rows]
+    if name == "question_answering":
+        logits = [{end: row[None] for end in ("start_logits", "end_logits")} for row in rows]
+        return make_processor(name), np.stack([y, y], 1), packed, logits
+    if name == "masked_lm":
+        return make_processor(name), None, packed, [{"logits": np.array([[0.6, 0.3][::sign]])} for _ in range(ROWS)]
+    labels = ("O", "B-x", "B-y") if name == "entities" else ("noun", "verb", "other")
+    tags = [{"probabilities": np.repeat(row[None], 4, 0)} for row in rows]
+    return make_processor("tagging", labels), np.repeat(y[:, None], 4, 1), packed, tags
+
+
+# The first of `joint` is the mean of those of its heads, which classify or tag.
+@pytest.mark.parametrize("name", [*NAMES, "masked_lm"])
+def test_the_main_metric_is_larger_for_right_answers(name):
+    """It chooses the best epoch, and the best candidate of a search: an error measure must not be the first."""
+    values = []
+    for right in (True, False):
+        processor, y, features, raw_results = _answers(name, right)
+        values.append(next(iter(processor.metrics(y, range(ROWS), features, raw_results).values())))
+    assert values[0] == pytest.approx(1.0) and values[1] < 0.5
+
+
+def test_every_task_that_can_be_trained_is_tried_above():
+    processors = {processor for _, processor in train_tasks().values()}
+    assert processors <= {*NAMES, "tagging", "masked_lm", "joint"}
 
 
 def test_chance_is_the_most_frequent_answer():

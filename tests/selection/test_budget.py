@@ -37,3 +37,9 @@ def test_a_loss_is_a_share_of_the_best_score():
     budget = Budget(loss=0.01)
     assert budget.keeps(0.891, 0.9) and not budget.keeps(0.89, 0.9)
     assert Budget(seconds=1.0).keeps(0.1, 0.9)
+
+
+def test_the_best_score_is_kept_where_it_is_negative():
+    budget = Budget(loss=0.01)  # a correlation, such as that of regression, may be
+    assert budget.keeps(-0.5, -0.5) and budget.keeps(-0.505, -0.5) and not budget.keeps(-0.51, -0.5)
+    assert budget.keeps(0.0, 0.0) and not budget.keeps(-0.01, 0.0)

@@ -13,18 +13,24 @@ def test_rounds_grow_by_three_until_all_rows():
 def test_the_best_third_goes_on_and_the_best_one_wins():
     trained = []
 
-    def score(candidate, rows):
-        trained.append((candidate, rows))
-        return candidate / 100
+    def scores(candidates, rows):
+        trained.extend((each, rows) for each in candidates)
+        return [(each, each / 100) for each in candidates]
 
-    kept = halve(range(9), [100, 300, None], 2, score, by_score)
+    kept = halve(range(9), [100, 300, None], 2, scores, by_score)
     assert kept == [8, 7]
     assert [sum(rows == each for _, rows in trained) for each in (100, 300, None)] == [9, 3, 2]
 
 
 def test_a_candidate_that_improves_with_more_rows_can_win():
     scores = {("slow", 100): 0.6, ("fast", 100): 0.7, ("slow", None): 0.9, ("fast", None): 0.8}
-    assert halve(["slow", "fast"], [100, None], 2, lambda *key: scores[key], by_score)[0] == "slow"
+    found = lambda candidates, rows: [(each, scores[each, rows]) for each in candidates]  # noqa: E731
+    assert halve(["slow", "fast"], [100, None], 2, found, by_score)[0] == "slow"
+
+
+def test_a_candidate_without_a_score_does_not_go_on():
+    scores = lambda candidates, rows: [(each, each / 100) for each in candidates if (each, rows) != (5, None)]  # noqa: E731
+    assert halve([3, 4, 5], [100, None], 2, scores, by_score) == [4]
 
 
 def test_the_cheapest_that_keep_enough_stand_first():

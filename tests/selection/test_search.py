@@ -34,9 +34,10 @@ class Fake:
         table = 1e6 if candidate.vocabulary else 4e6
         return Cost(1e-3 * layers * width * part, int(width * table + 1e6 * layers * width * part))
 
-    def score(self, candidate, rows):
-        self.trained.append((candidate, rows))
-        return self._score(candidate) - (0.1 if rows else 0.0)
+    def scores(self, candidates, rows):
+        for each in candidates:
+            self.trained.append((each, rows))
+            yield each, self._score(each) - (0.1 if rows else 0.0)
 
     def _score(self, candidate):
         layers = candidate.layers or LAYERS[candidate.model]
@@ -124,6 +125,38 @@ def test_what_cannot_be_made_is_left_out(capsys):
     assert other.chosen is not None and other.chosen.model == "small"
     with pytest.raises(KerasBertError, match="received large"):
         search(Space(LAYERS, [RECIPE], 9000, 12), Budget.parse("8 ms"), Refusing(refused=tuple(LAYERS)), Progress())
+
+
+@dataclass
+class Failing(Fake):
+    """The training of some candidates on some numbers of rows fails."""
+
+    fails: frozenset = frozenset()
+
+    def scores(self, candidates, rows):
+        for each, score in super().scores(candidates, rows):
+            failed = (str(each), rows) in self.fails
+            yield each, KerasBertError(f"expected exit code 0, received 1 for {each}") if failed else score
+
+
+def test_what_cannot_be_trained_is_left_out(capsys):
+    budget, space = Budget.parse("8.1 ms"), Space(LAYERS, [RECIPE], 9000, 9)
+    workshop = Failing(fails=frozenset({("large, 4 layers", 3000)}))
+    outcome = search(space, budget, workshop, Progress())
+    assert outcome.chosen == Candidate("small")  # the best one has failed
+    assert all(str(each.candidate) != "large, 4 layers" for each in outcome.trials)
+    assert "large, 4 layers: left out: expected exit code 0" in capsys.readouterr().out
+    late = search(space, budget, Failing(fails=frozenset({("large, 4 layers", None)})), Progress())
+    assert late.chosen == Candidate("small") and [each.scores.keys() for each in late.trials[:2]] == [{3000, 0}, {3000}]
+    every = frozenset((str(each), 3000) for each, _ in workshop.trained)
+    with pytest.raises(KerasBertError, match="received 1 for large, 4 layers"):
+        search(space, budget, Failing(fails=every), Progress())
+
+
+def test_a_loss_against_an_encoder_that_cannot_be_trained_is_an_error():
+    workshop = Failing(fails=frozenset({("large", 3000), ("large", None)}))
+    with pytest.raises(KerasBertError, match="received 1 for large$"):
+        search(Space(LAYERS, [RECIPE], 9000, 12), Budget.parse("-8 %"), workshop, Progress())
 
 
 def test_rates_are_tried_and_each_round_keeps_a_third():

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import parse_json, read_json_object
 from kerasbert.files.model_folder import has_interrupted_run, is_model_folder
+from kerasbert.selection.candidate import Step
 from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
 
 _PROGRAM = __name__.partition(".runs")[0]  # the package of all commands, which runs as a process of its own
@@ -40,6 +41,24 @@ def run_steps(recipe: FileRecipe, data: Mapping[str, str], work: Path) -> Path:
         run_step(step, step.arguments(model, out, dict(data)), out)
         model = str(out)
     return Path(model)
+
+
+def run_commands(commands: Sequence[Step]) -> dict[str, Any]:
+    """Run the commands of a candidate, whose messages go to files beside their results; finished ones are not repeated.
+
+    Args:
+        commands: The commands.
+
+    Returns:
+        What the last one returns.
+
+    Raises:
+        KerasBertError: When a command fails.
+    """
+    result: dict[str, Any] = {}
+    for each in commands:
+        result = run_step(each.step, each.arguments(), each.out, quiet=True)
+    return result
 
 
 def run_step(step: FileStep, arguments: list[str], out: Path, *, quiet: bool = False) -> dict[str, Any]:

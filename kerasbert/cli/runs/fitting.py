@@ -1,13 +1,15 @@
 """What `kerasbert fit` makes and measures its candidates with: commands in processes of their own, whose results are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kerasbert.cli.runs.command_steps import run_step
+from kerasbert.cli.runs.command_steps import run_commands
+from kerasbert.cli.runs.ray_trials import RayTrials
 from kerasbert.console.progress import Progress
 from kerasbert.data.dataset import Dataset
+from kerasbert.errors import KerasBertError
 from kerasbert.selection.budget import Cost
 from kerasbert.selection.candidate import Candidate, Data, Step, steps
 
@@ -28,6 +30,7 @@ class Commands:
         work: The folder of all results.
         threads: CPU threads of the files.
         progress: Receives the progress.
+        ray: Trains the candidates of a round at once; None for one after another.
         comparison: The last comparison of finalists.
     """
 
@@ -36,6 +39,7 @@ class Commands:
     work: Path
     threads: int
     progress: Progress
+    ray: RayTrials | None = None
     comparison: "ModelComparison" = field(init=False)
 
     def cost(self, candidate: Candidate) -> Cost:
@@ -44,18 +48,34 @@ class Commands:
 
         self._begin(f"measuring {candidate}")
         made = self._steps(candidate, PROBE_ROWS, probe=True)
-        self._run(made)
+        run_commands(made)
         file = made[-1].out
         measured = benchmark(
             file, threads=self.threads, runs=_RUNS, data=self.dev, rows=min(_TIMED_TEXTS, len(self.dev))
         )
         return Cost(measured.measurements[0].latency.p50, file.stat().st_size)
 
-    def score(self, candidate: Candidate, rows: int | None) -> float:
-        """Train a candidate, and return the first metric of its kept epoch on dev."""
-        self._begin(f"training {candidate}" + ("" if rows is None else f" on {rows:,} rows"))
-        result = self._run(self._steps(candidate, rows)[:-1])
-        return float(next(iter(result["dev"].values())))
+    def scores(
+        self, candidates: Sequence[Candidate], rows: int | None
+    ) -> Iterator[tuple[Candidate, float | KerasBertError]]:
+        """Train candidates, and return the first metric of the kept epoch of each on dev, or the error of those that failed."""
+        on = "" if rows is None else f" on {rows:,} rows"
+        commands = {each: self._steps(each, rows)[:-1] for each in candidates}
+        faults: dict[Path, KerasBertError] = {}
+        if self.ray is not None:
+            jobs = {made[-1].out: made for made in commands.values()}  # candidates of several recipes share a training
+            faults = self.ray.run(list(jobs.values()), self.work, f"training with Ray{on}", self.progress)
+        for candidate, made in commands.items():
+            if made[-1].out in faults:
+                yield candidate, faults[made[-1].out]
+                continue
+            self._begin(f"training {candidate}{on}")
+            try:
+                result = run_commands(made)  # those of a trial are finished
+            except KerasBertError as error:
+                yield candidate, error
+            else:
+                yield candidate, float(next(iter(result["dev"].values())))
 
     def finals(self, candidates: Sequence[Candidate]) -> dict[Candidate, tuple[Cost, float]]:
         """Convert trained candidates, and compare their files on dev."""
@@ -63,7 +83,8 @@ class Commands:
 
         files = {each: self._steps(each, None)[-1].out for each in candidates}
         for each in candidates:
-            self._run(self._steps(each, None))
+            self._begin(f"converting {each}")
+            run_commands(self._steps(each, None))
         models = {str(each): str(file) for each, file in files.items()}
         if len(models) == 1:  # a comparison has two models
             folder = self._steps(candidates[0], None)[-1].model
@@ -91,10 +112,3 @@ class Commands:
 
     def _steps(self, candidate: Candidate, rows: int | None, probe: bool = False) -> list[Step]:
         return steps(candidate, self.data, self.work, rows, probe=probe)
-
-    def _run(self, made: Sequence[Step]) -> dict:
-        """Run commands, and return the result of the last one."""
-        result: dict = {}
-        for each in made:
-            result = run_step(each.step, each.arguments(), each.out, quiet=True)
-        return result
