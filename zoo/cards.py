@@ -20,6 +20,8 @@ _PIPELINES = {
     "classification": "text-classification",
     "tagging": "token-classification",
     "question-answering": "question-answering",
+    "multi-task": "token-classification",
+    "regression": "text-ranking",
 }
 _TEXTS = ROOT / "texts.csv"
 _TRAINING_TEXTS = "Texts have up to 128 tokens; 6 % are passages of several sentences. `recipe.toml` has every setting:"
@@ -151,6 +153,9 @@ def _usage(model: ZooModel) -> Code:
             FILE,
         ): f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
     }
+    calls["regression", FILE] = (
+        f'ranked = kb.zoo.load("{model.name}").rank("{text}", ["It rained.", "It is at the depot."])'
+    )
     call = calls.get((model.task, model.kind), f'prediction = kb.zoo.load("{model.name}")("{text}")')
     return Code(("import kerasbert as kb", "", call), "python")
 

@@ -8,6 +8,7 @@ import numpy as np
 from kerasbert.zoo.catalog import ENCODER, ZooModel
 
 _DIGITS = 5
+_OF_PAIRS = ("question-answering", "regression")
 TEXTS = (
     "wake me at half past six tomorrow",
     "Will it rain in Lisbon this weekend?",
@@ -40,7 +41,7 @@ QUESTIONS = (
 
 def golden_inputs(model: ZooModel) -> list:
     """Return the inputs: texts, or pairs of a question and a text."""
-    return list(QUESTIONS if model.task == "question-answering" else TEXTS)
+    return list(QUESTIONS if model.task in _OF_PAIRS else TEXTS)
 
 
 def compute_golden(model: ZooModel) -> dict[str, Any]:
