@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kerasbert.cli.process.claims import claims
-from kerasbert.zoo.catalog import FILE, models
+from kerasbert.zoo.catalog import FILE, OWN_PACKAGE, models
 
 FILES = Path(__file__).parents[2] / "android_demo" / "testdata" / "models"
 LABEL, TAGS = FILES / "label.tflite", FILES / "tags.tflite"
@@ -51,7 +51,8 @@ def test_a_resizable_file_is_taken_with_a_note(run, site):
 
 def test_the_zoos_files_are_the_default(run, site):
     assert run("web", "-o", site).code == 0
-    assert listed(site) == [model.name for model in models() if model.kind == FILE]
+    own = [model.name for model in models() if model.kind == FILE and model.package == OWN_PACKAGE]
+    assert listed(site) == own
 
 
 def test_json(run, site):
