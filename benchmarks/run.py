@@ -144,6 +144,7 @@ MEASUREMENTS = (
     Measurement("zoo.vectors", "--beside {checkpoint} --data {data} --calibration {calibration}", result="zoo_vectors"),
     Measurement("zoo.finetuning", "--beside {checkpoint} --data {data}", result="zoo_finetuning"),
     Measurement("zoo.latency", "--beside {checkpoint} --calibration {calibration}", result="zoo_latency"),
+    Measurement("zoo.rerank", "rerank --questions {questions}", result="zoo_rerank"),
     Measurement("zoo.search", "search --float {search_float} --texts {sentences}", result="zoo_search"),
     Measurement("zoo.rebuild", result="zoo_rebuild"),
     Measurement("robustness.fuzz_readers"),

@@ -34,7 +34,7 @@ def main() -> None:
     import kerasbert as kb
 
     load, result = record.load(), {"models": {}, "grown": {}}
-    sentences, questions = _questions(arguments.questions)
+    sentences, questions = read_questions(arguments.questions)
     sentences += _others(arguments.others, sentences, arguments.sentences)
     result["sentences"], result["questions"] = len(sentences), len(questions)
     for model in arguments.models:
@@ -55,7 +55,7 @@ def main() -> None:
             found["forms"].append(_form(opened, form, sentences, vectors[0], right))
             print(model, found["forms"][-1], flush=True)
         if arguments.rerank:
-            found["reranked"] = _reranked(kb, opened, arguments.rerank, sentences, questions)
+            found["reranked"] = reranked(kb, opened, arguments.rerank, sentences, questions)
             print(model, found["reranked"], flush=True)
         record.write(arguments.json, result, record.versions(PACKAGES), load)
     if arguments.texts:
@@ -87,10 +87,11 @@ def _quality(scores: np.ndarray, right: np.ndarray) -> dict[str, float]:
     """Return shares of questions, from the scores `(questions, sentences)`; equal scores count against the right one."""
     own = scores[np.arange(len(right)), right][:, None]
     ranks = (scores >= own).sum(axis=1)
-    return _of_ranks(ranks)
+    return of_ranks(ranks)
 
 
-def _of_ranks(ranks: np.ndarray) -> dict[str, float]:
+def of_ranks(ranks: np.ndarray) -> dict[str, float]:
+    """Return the share of ranks that are 1, the share of at most 10, and nDCG@10."""
     gains = np.where(ranks <= TOP, 1 / np.log2(ranks + 1), 0)
     return {
         "first": float((ranks == 1).mean()),
@@ -99,7 +100,8 @@ def _of_ranks(ranks: np.ndarray) -> dict[str, float]:
     }
 
 
-def _reranked(kb, opened, model: str, sentences: list[str], questions: list[tuple[str, int]]) -> dict:
+def reranked(kb, opened, model: str | Path, sentences: list[str], questions: list[tuple[str, int]]) -> dict:
+    """Search each question among the sentences, and order the first twenty again: the shares of `of_ranks`, and milliseconds."""
     index, reranker = kb.TextIndex(opened, chunk=0), kb.open(model)
     index.add(sentences)
     ranks, milliseconds = [], []
@@ -109,7 +111,7 @@ def _reranked(kb, opened, model: str, sentences: list[str], questions: list[tupl
         milliseconds.append(1000 * (time.perf_counter() - start))
         places = [place for place, each in enumerate(found, 1) if each["index"] == right]
         ranks.append(places[0] if places else len(sentences))
-    return {"model": model, "ms a query": record.spread(milliseconds), **_of_ranks(np.array(ranks))}
+    return {"model": Path(model).name, "ms a query": record.spread(milliseconds), **of_ranks(np.array(ranks))}
 
 
 def _grown(opened, texts: list[str], engines: list[str]) -> dict:
@@ -150,7 +152,7 @@ def _grown(opened, texts: list[str], engines: list[str]) -> dict:
     return result
 
 
-def _questions(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
+def read_questions(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
     """Return the distinct sentences of all contexts, and each question with the number of the sentence in which its answer starts."""
     from kerasbert.data.lines import read_whole
     from kerasbert.data.plain_text import split_sentences
@@ -174,7 +176,7 @@ def _questions(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
 
 def _others(paths: list[Path], known: list[str], total: int) -> list[str]:
     """Return sentences of other files that are not among the known ones, as many as make `total` with them."""
-    found = dict.fromkeys(sentence for path in paths for sentence in _questions(path)[0])
+    found = dict.fromkeys(sentence for path in paths for sentence in read_questions(path)[0])
     rows = set(known)
     others = [sentence for sentence in found if sentence not in rows][: max(0, total - len(known))]
     if len(known) + len(others) < total:

@@ -6,7 +6,7 @@ from benchmarks.reports.markdown_tables import table
 from benchmarks.reports.results import Table, day, load, names, processor
 
 # Of the zoo, whose tables are made from zoo/results.csv.
-_ZOO = {"zoo_finetuning", "zoo_latency", "zoo_vectors", "zoo_search", "zoo_rebuild"}
+_ZOO = {"zoo_finetuning", "zoo_latency", "zoo_vectors", "zoo_search", "zoo_rerank", "zoo_rebuild"}
 
 
 def files(pages: Mapping[str, Mapping[str, Table]]) -> Table:
