@@ -67,6 +67,16 @@ class SavingTest {
     }
 
     @Test
+    fun `another file of the same name encodes the examples anew`() {
+        val presenter = teach()
+        presenter.saved()
+        presenter.add("vector.tflite") { "vector.tflite" }
+        threads.finish()
+        presenter.saved()
+        assertEquals(2 * 3, engines.runs)
+    }
+
+    @Test
     fun `while a file is made the screen says so, and the labels may change`() {
         val presenter = teach()
         val destination = MemoryDestination()
