@@ -8,6 +8,7 @@ import java.io.File
 import java.io.FileNotFoundException
 import java.io.IOException
 import java.io.InputStream
+import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 
 /**
@@ -23,7 +24,9 @@ class AppModels(private val assets: AssetManager?, private val opened: File) : M
         return (shipped + own).distinct().sorted()
     }
 
-    override fun read(name: String): ModelFile = fileOf(name)?.let { ModelFile.open(it) } ?: readAsset(name)
+    override fun read(name: String): ModelFile = fileOf(name)?.let { ModelFile.open(it) } ?: ModelFile.of(contentOfAsset(name), name)
+
+    override fun content(name: String): ByteBuffer = fileOf(name)?.let { ModelFile.content(it) } ?: contentOfAsset(name)
 
     /** The file of a model that the person opened; null for one in the assets. */
     fun fileOf(name: String): File? = File(opened, name).takeIf { it.isFile }
@@ -64,12 +67,10 @@ class AppModels(private val assets: AssetManager?, private val opened: File) : M
         }
     }
 
-    private fun readAsset(name: String): ModelFile = try {
+    private fun contentOfAsset(name: String): ByteBuffer = try {
         val descriptor = assets?.openFd("$ASSETS/$name") ?: throw FileNotFoundException(name)
         descriptor.use {
-            it.createInputStream().channel.use { channel ->
-                ModelFile.of(channel.map(FileChannel.MapMode.READ_ONLY, it.startOffset, it.length), name)
-            }
+            it.createInputStream().channel.use { channel -> channel.map(FileChannel.MapMode.READ_ONLY, it.startOffset, it.length) }
         }
     } catch (error: IOException) {
         // Also thrown for a compressed asset, which cannot be mapped.

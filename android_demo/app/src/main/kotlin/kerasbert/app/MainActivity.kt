@@ -57,7 +57,7 @@ class MainActivity : Activity() {
         ClassifyScreen(inflate(R.layout.screen_classify, content), app.classify),
         AskScreen(inflate(R.layout.screen_ask, content), app.ask),
         SearchScreen(inflate(R.layout.screen_search, content), app.search) { chooseFile(TEXTS, TEXT_TYPES) },
-        TeachScreen(inflate(R.layout.screen_teach, content), app.teach),
+        TeachScreen(inflate(R.layout.screen_teach, content), app.teach) { chooseDestination(TAUGHT, TAUGHT_NAME) },
         SpeedScreen(inflate(R.layout.screen_speed, content), app.speed),
     )
 
@@ -118,12 +118,21 @@ class MainActivity : Activity() {
         startActivityForResult(intent, request)
     }
 
+    private fun chooseDestination(request: Int, name: String) {
+        val intent = Intent(Intent.ACTION_CREATE_DOCUMENT)
+            .addCategory(Intent.CATEGORY_OPENABLE)
+            .setType(BYTES_TYPE)
+            .putExtra(Intent.EXTRA_TITLE, name)
+        startActivityForResult(intent, request)
+    }
+
     @Deprecated("Deprecated in Java; its successor is a part of androidx.")
     override fun onActivityResult(requestCode: Int, resultCode: Int, data: Intent?) {
         val file = data?.data
         if (resultCode != RESULT_OK || file == null) return
         if (requestCode == TEXTS) app.search.import(nameOf(file)) { read(file) }
         if (requestCode == MODEL) screens[current].presenter.add(nameOf(file)) { app.source.add(nameOf(file), stream(file)) }
+        if (requestCode == TAUGHT) app.teach.save(ChosenDocument(app.contentResolver, file, nameOf(file)))
     }
 
     private fun nameOf(file: Uri): String = contentResolver.query(file, arrayOf(OpenableColumns.DISPLAY_NAME), null, null, null)
@@ -149,9 +158,12 @@ class MainActivity : Activity() {
         const val SUFFIX = ".tflite"
         const val MODEL = 1
         const val TEXTS = 2
+        const val TAUGHT = 3
+        const val TAUGHT_NAME = "taught.tflite"
         const val ANY_TYPE = "*/*"
+        const val BYTES_TYPE = "application/octet-stream"
         const val MOST_TEXT = 64 shl 20
-        val TEXT_TYPES = arrayOf("text/*", "application/csv", "application/octet-stream")
+        val TEXT_TYPES = arrayOf("text/*", "application/csv", BYTES_TYPE)
         val TABS = listOf(R.id.tab_classify, R.id.tab_ask, R.id.tab_search, R.id.tab_teach, R.id.tab_speed)
     }
 }

@@ -43,5 +43,6 @@ class StatusPart(root: View) {
         FailureKind.MEMORY -> R.string.failure_memory
         FailureKind.UNREADABLE_TEXTS -> R.string.failure_unreadable_texts
         FailureKind.STORAGE -> R.string.failure_storage
+        FailureKind.SAVING -> R.string.failure_saving
     }
 }

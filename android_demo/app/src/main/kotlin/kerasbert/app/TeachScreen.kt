@@ -7,12 +7,17 @@ import android.widget.EditText
 import android.widget.LinearLayout
 import android.widget.TextView
 import kerasbert.screens.ModelState
+import kerasbert.screens.Saving
 import kerasbert.screens.TaughtLabel
 import kerasbert.screens.TeachPresenter
 import kerasbert.screens.TeachState
 
-/** *Teach*: labels of the person's own, from a few examples each. */
-class TeachScreen(override val root: View, override val presenter: TeachPresenter) : Screen {
+/**
+ * *Teach*: labels of the person's own, from a few examples each.
+ *
+ * @param chooseDestination asks the person where to save the labels.
+ */
+class TeachScreen(override val root: View, override val presenter: TeachPresenter, chooseDestination: () -> Unit) : Screen {
     private val context = root.context
     private val status = StatusPart(root)
     private val bars = root.child<LinearLayout>(R.id.teach_bars)
@@ -20,6 +25,8 @@ class TeachScreen(override val root: View, override val presenter: TeachPresente
     private val labels = root.child<LinearLayout>(R.id.teach_labels)
     private val newLabel = root.child<EditText>(R.id.teach_new_label)
     private val sample = root.child<View>(R.id.teach_sample)
+    private val save = root.child<View>(R.id.teach_save)
+    private val saved = root.child<TextView>(R.id.teach_saved)
     private var shown = emptyList<TaughtLabel>()
 
     override val model: ModelState get() = presenter.state.model
@@ -29,6 +36,7 @@ class TeachScreen(override val root: View, override val presenter: TeachPresente
         root.child<View>(R.id.teach_add_label).setOnClickListener { addLabel() }
         newLabel.onDone(::addLabel)
         sample.setOnClickListener { presenter.addSample() }
+        save.setOnClickListener { chooseDestination() }
     }
 
     override fun attach(changed: () -> Unit) = presenter.observe { state ->
@@ -48,7 +56,20 @@ class TeachScreen(override val root: View, override val presenter: TeachPresente
         state.bars?.let(rows::show)
         sample.isVisible = state.labels.isEmpty()
         if (state.labels != shown) show(state.labels)
-        status.show(state.model, state.failure, explanation(state))
+        save.isVisible = state.canSave
+        save.isEnabled = state.saving !is Saving.Running
+        show(state.saving)
+        status.show(state.model, state.problem, explanation(state))
+    }
+
+    private fun show(saving: Saving) {
+        val text = when (saving) {
+            is Saving.Running -> context.getString(R.string.teach_saving, saving.name)
+            is Saving.Done -> context.getString(R.string.teach_saved, saving.name)
+            is Saving.Failed, Saving.None -> null
+        }
+        saved.isVisible = text != null
+        saved.setTextIfChanged(text.orEmpty())
     }
 
     private fun explanation(state: TeachState): String? = when {

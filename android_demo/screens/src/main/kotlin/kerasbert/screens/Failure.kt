@@ -24,6 +24,9 @@ enum class FailureKind {
 
     /** The storage is full or cannot be written. */
     STORAGE,
+
+    /** A file that the person asked for cannot be made or written. */
+    SAVING,
 }
 
 /**

@@ -1,5 +1,6 @@
 package kerasbert.screens
 
+import java.nio.ByteBuffer
 import kerasbert.core.KerasBertException
 import kerasbert.core.file.ModelFile
 import kerasbert.core.file.TaskType
@@ -22,6 +23,13 @@ interface ModelSource {
      * @throws KerasBertException when it is missing, damaged or of another maker.
      */
     fun read(name: String): ModelFile
+
+    /**
+     * Returns the bytes of a file, from 0 to the limit. They are not changed.
+     *
+     * @throws KerasBertException when it is missing or cannot be read.
+     */
+    fun content(name: String): ByteBuffer
 }
 
 /** The runtime. */
@@ -76,6 +84,13 @@ class Models(private val source: ModelSource, private val engines: Engines) {
      * @throws KerasBertException when it is missing, damaged or of another maker.
      */
     fun file(name: String): ModelFile = files.getOrPut(name) { source.read(name) }
+
+    /**
+     * Returns the bytes of a file, from 0 to the limit. They are not changed.
+     *
+     * @throws KerasBertException when it is missing or cannot be read.
+     */
+    fun content(name: String): ByteBuffer = source.content(name)
 
     /**
      * Returns a model that is ready to run. It stays open until some others were used.

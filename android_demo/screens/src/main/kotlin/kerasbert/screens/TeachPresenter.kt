@@ -1,8 +1,8 @@
 package kerasbert.screens
 
 import java.io.IOException
+import kerasbert.core.KerasBertException
 import kerasbert.core.file.TaskType
-import kerasbert.core.search.TaughtClasses
 import kerasbert.core.tasks.SentenceEncoding
 
 private const val STORED = "taught-labels"
@@ -21,16 +21,24 @@ data class TaughtLabel(val name: String, val examples: List<String>)
  * @property labels the labels in the order in which they were added.
  * @property text the text to classify.
  * @property bars the labels of the text, the likeliest first; null where there is no text, or no two labels have examples.
+ * @property saving the file of the labels that the person asked for.
  */
 data class TeachState(
     val model: ModelState = ModelState.None,
     val labels: List<TaughtLabel> = emptyList(),
     val text: String = "",
     val bars: List<LabelBar>? = null,
+    val saving: Saving = Saving.None,
     val failure: Failure? = null,
 ) {
     /** Whether two labels have an example each, so that there is something to choose. */
     val canClassify: Boolean get() = labels.count { it.examples.isNotEmpty() } >= 2
+
+    /** Whether there are labels to save, and a sentence encoder that taught them. */
+    val canSave: Boolean get() = canClassify && model is ModelState.Ready
+
+    /** What went wrong last. */
+    val problem: Failure? get() = failure ?: (saving as? Saving.Failed)?.failure
 }
 
 /**
@@ -45,15 +53,10 @@ class TeachPresenter(
     private val sample: List<TaughtLabel>,
 ) : ModelPresenter<TeachState>(TeachState(), threads, models, listOf(TaskType.EMBEDDING)) {
     private val restoring = Lane()
-    private val saving = Lane()
+    private val storing = Lane()
     private val classifying = Lane()
     private var isRestored = false
-
-    // For the background thread.
-    private val vectors = HashMap<String, FloatArray>()
-    private var vectorsOf: ModelState.Ready? = null
-    private var classes: TaughtClasses? = null
-    private var classesOf: List<TaughtLabel> = emptyList()
+    private val texts = TaughtTexts()
 
     /** Adds a label without examples, unless there is one of that name. */
     fun addLabel(name: String) {
@@ -89,9 +92,26 @@ class TeachPresenter(
         classify()
     }
 
+    /**
+     * Saves the labels as a `.tflite` file, which every part of kerasbert opens as a classifier.
+     *
+     * Without a model, or without two labels with examples, it fails. Labels that change meanwhile do not change the file.
+     */
+    fun save(destination: Destination) {
+        val asked = state
+        show(state.copy(saving = Saving.Running(destination.name)))
+        run(
+            Lane(), // each file that was asked for is written: a newer one does not replace it
+            FailureKind.SAVING,
+            { write(asked, destination) },
+            { show(state.copy(saving = Saving.Done(destination.name))) },
+            { show(state.copy(saving = Saving.Failed(it))) },
+        )
+    }
+
     override fun modelOf(state: TeachState) = state.model
 
-    override fun withModel(state: TeachState, model: ModelState) = state.copy(model = model, failure = null)
+    override fun withModel(state: TeachState, model: ModelState) = state.copy(model = model, saving = running(state), failure = null)
 
     override fun modelReady() {
         if (isRestored) return classify()
@@ -110,18 +130,18 @@ class TeachPresenter(
     }
 
     private fun change(labels: List<TaughtLabel>) {
-        show(state.copy(labels = labels, failure = null))
+        show(state.copy(labels = labels, saving = running(state), failure = null))
         run(
-            saving,
+            storing,
             FailureKind.STORAGE,
-            { save(labels) },
+            { store(labels) },
             {},
             { show(state.copy(failure = it)) },
         )
         classify()
     }
 
-    private fun save(labels: List<TaughtLabel>) = try {
+    private fun store(labels: List<TaughtLabel>) = try {
         store.write(STORED, textOf(labels).toByteArray())
     } catch (error: IOException) {
         throw FailedException(failureOf(error, FailureKind.STORAGE))
@@ -138,29 +158,32 @@ class TeachPresenter(
         run(
             classifying,
             FailureKind.ENGINE,
-            { bars(model, labels, text) },
+            { texts.classify(encoder(model), labels, text) },
             { show(state.copy(bars = it, failure = null)) },
             { show(state.copy(bars = null, failure = it)) },
         )
     }
 
-    private fun bars(model: ModelState.Ready, labels: List<TaughtLabel>, text: String): List<LabelBar> {
-        val encoder = task(model) as SentenceEncoding
-        if (vectorsOf != model) {
-            vectors.clear()
-            classes = null
+    private fun encoder(model: ModelState.Ready) = task(model) as SentenceEncoding
+
+    /** A file that is on its way; what was said about an earlier one is over. */
+    private fun running(state: TeachState): Saving = state.saving as? Saving.Running ?: Saving.None
+
+    private fun write(asked: TeachState, destination: Destination) {
+        var isWritten = false
+        try {
+            destination.write(fileOf(asked))
+            isWritten = true
+        } finally {
+            if (!isWritten) destination.discard()
         }
-        vectorsOf = model
-        val vector = encoder.encode(text).vector
-        val taught = classes.takeIf { classesOf == labels } ?: TaughtClasses(vector.size)
-        if (taught !== classes) {
-            for (label in labels) {
-                for (example in label.examples) taught.add(label.name, example, vectors.getOrPut(example) { encoder.encode(example).vector })
-            }
-            classes = taught
-            classesOf = labels
-        }
-        return taught.classify(vector).mapIndexed { place, it -> LabelBar(it.name, it.probability.toFloat(), place == 0) }
+    }
+
+    private fun fileOf(asked: TeachState): ByteArray {
+        val model = asked.model as? ModelState.Ready
+            ?: throw KerasBertException("expected a sentence encoder that is loaded, received none; save again when it is")
+        if (!asked.canClassify) throw KerasBertException("expected two labels with an example each, received fewer; add some")
+        return texts.file(encoder(model), asked.labels, models.content(model.entry.name))
     }
 }
 

@@ -5,6 +5,7 @@ import kerasbert.core.file.ModelFile
 import kerasbert.core.model.Engine
 import java.io.File
 import java.io.IOException
+import java.nio.ByteBuffer
 import java.util.Random
 
 /** Threads whose work a test runs step by step, in the order in which it came. */
@@ -37,7 +38,11 @@ class TinyModels(private val names: List<String>) : ModelSource {
     override fun names() = names
 
     override fun read(name: String): ModelFile =
-        if (name == BROKEN) throw KerasBertException("expected a model, received $name") else ModelFile.open(File("../testdata/models", name))
+        if (name == BROKEN) throw KerasBertException("expected a model, received $name") else ModelFile.open(fileOf(name))
+
+    override fun content(name: String): ByteBuffer = ModelFile.content(fileOf(name))
+
+    private fun fileOf(name: String) = File("../testdata/models", name)
 
     companion object {
         const val BROKEN = "broken.tflite"
@@ -87,5 +92,20 @@ class MemoryStore : Store {
     override fun write(name: String, content: ByteArray) {
         if (isFull) throw IOException("No space left on device")
         entries[name] = content
+    }
+}
+
+/** A place for a file in memory. It may be full after the first bytes. */
+class MemoryDestination(override val name: String = "mine.tflite", private val isFull: Boolean = false) : Destination {
+    /** What is there; empty at first, as a picker of files leaves it; null once it was discarded. */
+    var content: ByteArray? = ByteArray(0)
+
+    override fun write(content: ByteArray) {
+        this.content = if (isFull) content.copyOf(1) else content
+        if (isFull) throw IOException("No space left on device")
+    }
+
+    override fun discard() {
+        content = null
     }
 }

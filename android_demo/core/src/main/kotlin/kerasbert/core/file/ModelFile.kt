@@ -32,7 +32,7 @@ class ModelFile(
          *
          * @throws KerasBertException when it is missing, no `.tflite` file, damaged, or without kerasbert's metadata.
          */
-        fun open(file: File): ModelFile = of(map(file), file.path)
+        fun open(file: File): ModelFile = of(content(file), file.path)
 
         /**
          * Reads a file that is in memory, such as an asset that was mapped.
@@ -62,16 +62,12 @@ class ModelFile(
             }
         }
 
-        private fun checkIdentifier(content: ByteBuffer, name: String) {
-            val found = content.limit() >= HEAD && IDENTIFIER.indices.all { content.get(HEAD / 2 + it) == IDENTIFIER[it] }
-            if (!found) {
-                throw KerasBertException(
-                    "expected a .tflite file (identifier TFL3 at byte 4), received $name without it; pass the output of `kerasbert convert`",
-                )
-            }
-        }
-
-        private fun map(file: File): ByteBuffer {
+        /**
+         * Returns the bytes of a file, which are not checked. It is mapped into memory, so only the parts that are read take any.
+         *
+         * @throws KerasBertException when it is missing, too large, or cannot be read.
+         */
+        fun content(file: File): ByteBuffer {
             if (!file.isFile) {
                 val kind = if (file.isDirectory) "a folder" else "not there"
                 throw KerasBertException("expected a .tflite file, received $file, which is $kind; check the path")
@@ -88,6 +84,15 @@ class ModelFile(
                 throw KerasBertException(
                     "expected a readable .tflite file, received $file (${failure.message}); check the path and its permissions",
                     failure,
+                )
+            }
+        }
+
+        private fun checkIdentifier(content: ByteBuffer, name: String) {
+            val found = content.limit() >= HEAD && IDENTIFIER.indices.all { content.get(HEAD / 2 + it) == IDENTIFIER[it] }
+            if (!found) {
+                throw KerasBertException(
+                    "expected a .tflite file (identifier TFL3 at byte 4), received $name without it; pass the output of `kerasbert convert`",
                 )
             }
         }

@@ -4,6 +4,7 @@ import java.io.File
 import java.nio.file.Path
 import kerasbert.screens.AskPresenter
 import kerasbert.screens.ClassifyPresenter
+import kerasbert.screens.Destination
 import kerasbert.screens.Models
 import kerasbert.screens.SearchPresenter
 import kerasbert.screens.SpeedPresenter
@@ -33,6 +34,9 @@ internal class Demo(files: List<File>, threadCount: Int, library: String?, folde
     val search = SearchPresenter(threads, models, store, phrases)
     val teach = TeachPresenter(threads, models, store, sampleLabels())
     val speed = SpeedPresenter(threads, models, phrases) { chosen -> listOf(classify, ask, search, teach).forEach { it.accelerate(chosen) } }
+
+    /** A file that the person chose to save to, and agreed to replace where it is there. */
+    fun destination(file: File): Destination = SavedFile(file, file.exists(), source, models)
 
     /** Ends what takes long, waits for what is being saved, and closes the models. For Swing's thread. */
     override fun close() {

@@ -19,4 +19,29 @@ internal object FileDialogs {
         folder = dialog.currentDirectory
         return dialog.selectedFile
     }
+
+    /**
+     * Returns the file that the person wants to write; null if none.
+     *
+     * @param name the name that is proposed.
+     * @param extension is added where she leaves it out.
+     * @param mayReplace asks whether a file that is there may be replaced. If not, she chooses again.
+     */
+    fun chooseNew(parent: Component, title: String, name: String, extension: String, mayReplace: (Component, File) -> Boolean): File? {
+        val dialog = object : JFileChooser(folder) {
+            override fun approveSelection() {
+                selectedFile = withExtension(selectedFile, extension)
+                if (!selectedFile.exists() || mayReplace(this, selectedFile)) super.approveSelection()
+            }
+        }
+        dialog.dialogTitle = title
+        dialog.fileFilter = FileNameExtensionFilter("*.$extension", extension)
+        dialog.selectedFile = File(dialog.currentDirectory, name)
+        if (dialog.showSaveDialog(parent) != JFileChooser.APPROVE_OPTION) return null
+        folder = dialog.currentDirectory
+        return dialog.selectedFile
+    }
+
+    private fun withExtension(file: File, extension: String): File =
+        if (file.extension.equals(extension, ignoreCase = true)) file else File("${file.path}.$extension")
 }

@@ -1,6 +1,7 @@
 package kerasbert.desktop.window
 
 import java.io.File
+import java.nio.ByteBuffer
 import kerasbert.core.KerasBertException
 import kerasbert.core.file.ModelFile
 import kerasbert.screens.ModelSource
@@ -26,8 +27,13 @@ internal class FileModels(models: List<File>) : ModelSource {
 
     override fun read(name: String): ModelFile = ModelFile.open(fileOf(name))
 
+    override fun content(name: String): ByteBuffer = ModelFile.content(fileOf(name))
+
     /** The file of a model. */
     fun fileOf(name: String): File = files[name] ?: throw KerasBertException("expected a model among ${files.keys.joinToString(", ")}, received $name")
+
+    /** The names of the models that are in a file; none where it is not among them. */
+    fun namesOf(file: File): List<String> = files.filterValues { it.canonicalFile == file.canonicalFile }.keys.toList()
 
     /**
      * Adds a file, and checks it.

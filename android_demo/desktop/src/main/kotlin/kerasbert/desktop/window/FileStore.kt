@@ -2,13 +2,10 @@ package kerasbert.desktop.window
 
 import java.io.File
 import java.io.IOException
-import java.nio.ByteBuffer
-import java.nio.channels.FileChannel
 import java.nio.file.Files
 import java.nio.file.Path
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardCopyOption.REPLACE_EXISTING
-import java.nio.file.StandardOpenOption.WRITE
 import kerasbert.screens.Store
 
 /** Keeps entries as files of a folder. */
@@ -28,12 +25,6 @@ internal class FileStore(private val folder: Path) : Store {
         } finally {
             Files.deleteIfExists(partial)
         }
-    }
-
-    private fun writeToDisk(file: Path, content: ByteArray) = FileChannel.open(file, WRITE).use { channel ->
-        val rest = ByteBuffer.wrap(content)
-        while (rest.hasRemaining()) channel.write(rest)
-        channel.force(true) // else a power failure after the rename leaves an empty file
     }
 
     companion object {

@@ -2,8 +2,10 @@ package kerasbert.desktop.window
 
 import java.io.File
 import java.io.IOException
+import java.nio.file.Files
 import kerasbert.core.KerasBertException
 import kerasbert.desktop.modelsFolder
+import kerasbert.screens.Models
 import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertNull
@@ -45,6 +47,46 @@ class FilesTest {
         for (variables in listOf(emptyMap(), mapOf("XDG_DATA_HOME" to ""), mapOf("XDG_DATA_HOME" to "data"))) {
             assertEquals("/home/me/.local/share/kerasbert-demo", FileStore.defaultFolder(variables, "/home/me").toString())
         }
+    }
+
+    private fun saved(file: File, models: FileModels = FileModels(emptyList())) =
+        SavedFile(file, file.exists(), models, Models(models, CpuEngines(models, 1, null)))
+
+    @Test
+    fun `a saved file is there as a whole, and replaces one with consent only`() {
+        val file = File(folder.root, "mine.tflite")
+        val late = saved(file)
+        saved(file).write(byteArrayOf(1, 2, 3))
+        assertThrows(IOException::class.java) { late.write(byteArrayOf(4)) } // it came after the question
+        assertArrayEquals(byteArrayOf(1, 2, 3), file.readBytes())
+        saved(file).write(byteArrayOf(4))
+        assertArrayEquals(byteArrayOf(4), file.readBytes())
+        val full = File(folder.root, "full.tflite").apply { resolve("of others").mkdirs() }
+        assertThrows(IOException::class.java) { saved(full).write(byteArrayOf(1)) }
+        assertThrows(IOException::class.java) { saved(File(folder.root, "none/mine.tflite")).write(byteArrayOf(1)) }
+        assertEquals(listOf("full.tflite", "mine.tflite"), folder.root.list().orEmpty().sorted())
+    }
+
+    @Test
+    fun `a saved file may be read by those who may read other new ones`() {
+        val (file, other) = listOf("mine.tflite", "other.tflite").map { File(folder.root, it).toPath() }
+        saved(file.toFile()).write(byteArrayOf(1))
+        Files.write(other, byteArrayOf(1))
+        assertEquals(Files.getPosixFilePermissions(other), Files.getPosixFilePermissions(file))
+    }
+
+    @Test
+    fun `taught labels that are opened are replaced and read anew, and encoders stay`() {
+        val (taught, encoder, other) = listOf("taught", "vector", "label").map { File(modelsFolder, "$it.tflite").copyTo(File(folder.root, "$it.tflite")) }
+        val source = FileModels(listOf(taught, encoder))
+        val models = Models(source, CpuEngines(source, 1, null))
+        assertEquals("few_shot", models.file("taught.tflite").metadata.type.key)
+        SavedFile(taught, true, source, models).write(other.readBytes())
+        assertEquals("single_label", models.file("taught.tflite").metadata.type.key)
+        val through = File(folder.newFolder(), "../vector.tflite")
+        val refusal = assertThrows(KerasBertException::class.java) { SavedFile(through, true, source, models).write(byteArrayOf(1)) }
+        assertTrue(refusal.message.orEmpty(), "none of the opened models" in refusal.message.orEmpty())
+        assertArrayEquals(File(modelsFolder, "vector.tflite").readBytes(), encoder.readBytes())
     }
 
     @Test

@@ -52,7 +52,7 @@ internal class WindowForTests(models: List<File>, folder: Path, locale: Locale =
         SwingUtilities.invokeLater { (shown(name) as JButton).doClick(0) } // the dialog waits
         inDialog<JFileChooser>("a dialog for files") {
             selectedFile = file
-            approveSelection()
+            SwingUtilities.invokeLater { approveSelection() } // a question of its own waits as well
         }
     }
 
@@ -112,10 +112,17 @@ internal class WindowForTests(models: List<File>, folder: Path, locale: Locale =
         return texts.joinToString(" | ")
     }
 
-    private fun find(name: String): Component = checkNotNull(all(window.frame).firstOrNull { it.name == name }) { "expected a component $name" }
+    fun find(name: String): Component = checkNotNull(all(window.frame).firstOrNull { it.name == name }) { "expected a component $name" }
 
     private fun shown(name: String): Component =
         checkNotNull(all(window.frame).firstOrNull { it.name == name && it.isShowing }) { "expected a component $name on the screen" }
+
+    /** Whether a component is on the screen. */
+    fun shows(name: String): Boolean {
+        var isShown = false
+        onSwing { isShown = find(name).isShowing }
+        return isShown
+    }
 
     fun all(component: Component): Sequence<Component> =
         sequenceOf(component) + (component as? Container)?.components.orEmpty().asSequence().flatMap(::all)

@@ -4,16 +4,25 @@ import java.awt.Color
 import java.io.File
 import java.util.Locale
 import javax.swing.JComboBox
+import javax.swing.JFileChooser
 import javax.swing.JLabel
 import javax.swing.JList
 import javax.swing.JOptionPane
 import javax.swing.JProgressBar
 import javax.swing.JTextArea
+import javax.swing.JTextField
 import javax.swing.JTextPane
 import javax.swing.text.StyleConstants
+import kerasbert.core.file.ModelFile
+import kerasbert.core.model.TextModel
 import kerasbert.core.search.Match
+import kerasbert.core.tasks.FewShotClassification
+import kerasbert.core.tasks.taskOf
+import kerasbert.desktop.libraryOrSkip
+import kerasbert.desktop.litert.JnaEngine
 import kerasbert.desktop.modelsFolder
 import kerasbert.screens.ModelEntry
+import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertTrue
@@ -120,6 +129,55 @@ class WindowTest {
             window.turnTo(TEACH)
             window.await("the stored labels") { window.read<Column, Boolean>("teach_labels") { componentCount == sampleLabels().size + 1 } }
         }
+    }
+
+    @Test
+    fun `taught labels are saved as a file, which another one replaces where the person agrees`() = open().use { window ->
+        val file = File(folder.newFolder(), "mine.tflite")
+        window.turnTo(TEACH)
+        window.await("the explanation") { "Name two or more labels" in window.text("empty") }
+        assertFalse("no labels", window.shows("teach_save"))
+        window.press("teach_sample")
+        window.type("teach_text", "my money has not come back")
+        window.await("bars") { window.labels("teach_bars").size >= 2 * 2 }
+        window.chooseFile("teach_save", File(file.parentFile, "mine"))
+        window.await("the file") { window.text("teach_saved") == "Saved as mine.tflite." }
+        window.paint("teach-saved")
+        val first = file.readBytes()
+        val label = taskOf(TextModel.open(ModelFile.open(file)) { JnaEngine.open(file, 1, libraryOrSkip()) }).use { task ->
+            (task as FewShotClassification).classify("my money has not come back").label
+        }
+        assertEquals("the likeliest", window.labels("teach_bars").first(), label)
+
+        window.type("teach_new_label", "my own")
+        window.press("teach_add_label")
+        window.await("nothing saved") { window.text("teach_saved").isEmpty() }
+        window.onSwing { window.all(window.find("teach_labels")).filterIsInstance<JTextField>().last().run { text = "an example"; postActionEvent() } }
+        window.chooseFile("teach_save", file)
+        window.inDialog<JOptionPane>("a question") {
+            assertEquals("mine.tflite already exists. Replace it?", message)
+            value = JOptionPane.NO_OPTION
+        }
+        window.inDialog<JFileChooser>("the dialog again") { cancelSelection() }
+        assertArrayEquals("she did not agree", first, file.readBytes())
+        window.chooseFile("teach_save", file)
+        window.inDialog<JOptionPane>("a question") { value = JOptionPane.YES_OPTION }
+        window.await("the file") { window.text("teach_saved") == "Saved as mine.tflite." }
+        assertEquals("my own", ModelFile.open(file).metadata.labels?.last())
+        assertEquals(listOf("mine.tflite"), file.parentFile.list().orEmpty().toList())
+    }
+
+    @Test
+    fun `a file that cannot be saved is told`() = open().use { window ->
+        window.turnTo(TEACH)
+        window.await("the explanation") { "Name two or more labels" in window.text("empty") }
+        window.press("teach_sample")
+        window.await("the button") { window.shows("teach_save") }
+        window.chooseFile("teach_save", File(folder.root, "none/mine.tflite"))
+        window.await("a failure") { window.text("failure_sentence") == "The file could not be saved." }
+        assertTrue(window.text("failure_detail"), "none/mine.tflite, received NoSuchFileException" in window.text("failure_detail"))
+        window.paint("teach-not-saved")
+        assertFalse(File(folder.root, "none").exists())
     }
 
     @Test
