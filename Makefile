@@ -42,7 +42,7 @@ $(INSTALLED): pyproject.toml zoo/more/pyproject.toml constraints.txt
 	  fi; \
 	  "$$found" -m venv $(VENV); \
 	fi
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese,faiss,ray]" -e zoo/more
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e ".[dev,docs,presets,graph-text,japanese,faiss]" -e zoo/more
 	@touch $@
 
 quickstart: $(INSTALLED)
