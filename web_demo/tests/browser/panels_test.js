@@ -58,10 +58,12 @@ test("a question is answered in the text itself", async () => {
 test("texts are found while they are indexed, and after a reload from what is stored", async () => {
   const page = await tests.open();
   await showPanel(page, "search");
+  const began = Date.now();
   await page.fill("#search-query", "it is too dark in here");
   await page.waitForSelector("#search-hits li");
   assert.match(await page.textContent("#search-progress"), /of 1,654 texts, searched already/, "before the end");
   await indexBuilt(page);
+  const indexing = Date.now() - began;
   await textOf(page, "#search-hits li", /dark/);
   const found = await page.locator("#search-hits .text").allTextContents();
   assert.equal(found.length, 20);
@@ -70,7 +72,7 @@ test("texts are found while they are indexed, and after a reload from what is st
   const start = Date.now();
   await page.waitForSelector("#search-hits li");
   assert.deepEqual(await page.locator("#search-hits .text").allTextContents(), found);
-  assert.ok(Date.now() - start < 4000, "the vectors were stored");
+  assert.ok(Date.now() - start < Math.max(4000, indexing / 2), "the vectors were stored");
   assert.match(await page.textContent("#search-corpus"), /^Sample phrases.*1,654 texts · [\d.]+ kB of vectors$/);
   tests.assertClean();
   await page.context().close();
