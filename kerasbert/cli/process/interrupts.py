@@ -55,6 +55,8 @@ def handle_interrupts(message: Callable[[], str]) -> Iterator[None]:
     def leave(number: int, frame: FrameType | None) -> None:
         if not _native:
             raise KeyboardInterrupt
+        for each in handled:  # a second signal would wait for locks that the cleanups hold below it
+            signal.signal(each, signal.SIG_IGN)
         run_cleanups()
         with contextlib.suppress(Exception):  # the reader of stderr may be gone
             _write(stream, escape_controls(message()))
