@@ -152,10 +152,11 @@ def _usage(model: ZooModel) -> Code:
             "question-answering",
             FILE,
         ): f'answer = kb.zoo.load("{model.name}")([("Who is late?", "Ann waits. Bob is late.")])',
+        (
+            "regression",
+            FILE,
+        ): f'ranked = kb.zoo.load("{model.name}").rank("{text}", ["It rained.", "It is at the depot."])',
     }
-    calls["regression", FILE] = (
-        f'ranked = kb.zoo.load("{model.name}").rank("{text}", ["It rained.", "It is at the depot."])'
-    )
     call = calls.get((model.task, model.kind), f'prediction = kb.zoo.load("{model.name}")("{text}")')
     return Code(("import kerasbert as kb", "", call), "python")
 

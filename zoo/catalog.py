@@ -77,9 +77,7 @@ class ZooModel(Record):
     @property
     def path(self) -> Path:
         """The encoder's folder, or the file. Raises as `root`."""
-        if self.kind == ENCODER:
-            return self.root / self.name
-        return self.root / f"files/{self.name}.tflite"
+        return self.root / self._place
 
     @property
     def is_installed(self) -> bool:
@@ -101,23 +99,29 @@ class ZooModel(Record):
         """How it was built."""
         return self._document(RECIPE if self.kind == ENCODER else "toml")
 
+    @property
+    def _place(self) -> str:
+        """The path below `root`."""
+        return self.name if self.kind == ENCODER else f"files/{self.name}.tflite"
+
+    @property
+    def _recorded_root(self) -> str:
+        """What the names of its files in `SHA256SUMS` begin with."""
+        return "" if self.package == OWN_PACKAGE else f"{self.package}/"
+
     def _document(self, name: str) -> Path:
         return ROOT / (f"{self.name}/{name}" if self.kind == ENCODER else f"files/{self.name}.{name}")
 
     def parts(self) -> dict[str, Path]:
         """Return every file of the model by its name in `SHA256SUMS`: what is loaded, not the documents beside it."""
-        files = [self.path] if self.kind == FILE else self.path.rglob("*")
-        found = {self._recorded(path): path for path in files if path.is_file()}
-        return {name: found[name] for name in sorted(found) if self.kind == FILE or _is_loaded(found[name])}
-
-    def _recorded(self, path: Path) -> str:
-        name = path.relative_to(self.root).as_posix()
-        return name if self.package == OWN_PACKAGE else f"{self.package}/{name}"
+        files = [self.path] if self.kind == FILE else sorted(filter(_is_loaded, self.path.rglob("*")))
+        return {
+            f"{self._recorded_root}{path.relative_to(self.root).as_posix()}": path for path in files if path.is_file()
+        }
 
     def recorded(self) -> dict[str, str]:
         """Return the recorded SHA-256 of every file of the model by its name in `SHA256SUMS`."""
-        prefix = f"{self.name}/" if self.kind == ENCODER else f"files/{self.name}.tflite"
-        prefix = prefix if self.package == OWN_PACKAGE else f"{self.package}/{prefix}"
+        prefix = f"{self._recorded_root}{self._place}" + ("/" if self.kind == ENCODER else "")
         return {name: digest for name, digest in checksums().items() if name.startswith(prefix)}
 
 

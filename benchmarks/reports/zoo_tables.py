@@ -94,18 +94,20 @@ def distilled_tags(result: dict) -> list[str]:
     """Format the entity F1 of a distilled encoder between that of its plain fine-tuning and those of its teachers."""
     plain, made, scores = read_results(), result["model"], result["scores"]
 
-    def means(model: str) -> list[float | None]:
+    def fine_tuned(model: str) -> tuple[str, float | None, float | None]:
         named = {"model": model, "file": "float", "metric": "entity F1"}
-        return [newest(plain, **named, data=f"CoNLL-2003 {part}") for part in ("dev", "test")]
+        seeds = {len(each.seeds.split()) for each in select(plain, **named) if each.data.startswith("CoNLL-2003")}
+        means = [newest(plain, **named, data=f"CoNLL-2003 {part}") for part in ("dev", "test")]
+        return f"{model}, fine-tuned; seeds: {max(seeds, default=0)}", means[0], means[1]
 
     def one_seed(which: str) -> list[float]:
         return [scores[which][part]["entity F1"] for part in ("dev", "test")]
 
     rows = [
-        (f"{made}, fine-tuned, three seeds", *means(made)),
+        fine_tuned(made),
         (f"{made}, distilled from the next", *one_seed("distilled")),
         (f"{result['teacher']} with the vocabulary of {made}, fine-tuned", *one_seed("teacher")),
-        (f"{result['teacher']}, fine-tuned, three seeds", *means(result["teacher"])),
+        fine_tuned(result["teacher"]),
     ]
     return table(("entity F1", "dev", "test"), [(name, number(dev, 3), number(test, 3)) for name, dev, test in rows])
 

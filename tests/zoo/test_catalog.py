@@ -1,6 +1,7 @@
 """The zoo's models by name: suggestions, damaged files, and loading."""
 
 import shutil
+import subprocess
 import zlib
 
 import pytest
@@ -47,6 +48,23 @@ def test_every_file_of_the_second_package_is_in_the_catalog():
     folder = catalog.ROOT / "more/kerasbert_zoo/files"
     models = {model.name for model in catalog.models() if model.package == SECOND_PACKAGE}
     assert {path.stem for path in folder.iterdir()} == models
+
+
+def test_git_ignores_no_file_of_a_model():
+    if not (catalog.ROOT.resolve().parent / ".git").exists():
+        pytest.skip("the package is not a checkout")
+    parts = [path for model in catalog.models() for path in (model.path, *model.parts().values())]
+    paths = [str(path.resolve()) for path in parts]
+    ignored = subprocess.run(
+        ["git", "check-ignore", "--no-index", "--stdin"],
+        input="\n".join(paths),
+        capture_output=True,
+        text=True,
+        cwd=catalog.ROOT.resolve(),
+    )
+    assert paths and ignored.returncode in (0, 1) and ignored.stdout == "", (
+        "a clone would lack these: add them to .gitignore"
+    )
 
 
 def test_a_model_of_a_package_that_is_not_installed_names_the_package(monkeypatch):
