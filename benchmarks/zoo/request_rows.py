@@ -26,19 +26,7 @@ _BUCKETS = 10_000
 def main() -> None:
     """Write the rows, and print their numbers."""
     arguments = _arguments()
-    parts: dict[str, list[dict[str, Any]]] = {"train": [], "dev": []}
-    torn: Counter[str] = Counter()
-    for record in _records(arguments.source):
-        words, tags, whole = tagged(record["text"], record["slots"])
-        torn["slots"] += len(record["slots"])
-        torn["torn"] += not whole
-        row = (
-            {"words": words, "tags": tags}
-            if arguments.kind == SLOTS
-            else {"words": words, "intent": record["intent"], "slots": tags}
-        )
-        bucket = int(hashlib.sha256(record["text"].lower().encode()).hexdigest(), 16) % _BUCKETS
-        parts["dev" if bucket < arguments.dev * _BUCKETS else "train"].append(row)
+    parts, torn = read_rows(arguments.source, arguments.kind, arguments.dev)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name, rows in parts.items():
         if rows:
@@ -48,6 +36,30 @@ def main() -> None:
     print(
         f"{torn['slots']:,} slots; {torn['torn']:,} rows have a slot that begins or ends inside a word, which the whole word then has"
     )
+
+
+def read_rows(source: Path, kind: str, dev: float) -> tuple[dict[str, list[dict[str, Any]]], Counter[str]]:
+    """Return the rows of both parts, `train` and `dev`, and the numbers of slots and of rows with a `torn` one.
+
+    Args:
+        source: The file of requests.
+        kind: `slots` or `both`.
+        dev: The share of the rows that become the development part.
+    """
+    parts: dict[str, list[dict[str, Any]]] = {"train": [], "dev": []}
+    torn: Counter[str] = Counter()
+    for record in _records(source):
+        words, tags, whole = tagged(record["text"], record["slots"])
+        torn["slots"] += len(record["slots"])
+        torn["torn"] += not whole
+        row = (
+            {"words": words, "tags": tags}
+            if kind == SLOTS
+            else {"words": words, "intent": record["intent"], "slots": tags}
+        )
+        bucket = int(hashlib.sha256(record["text"].lower().encode()).hexdigest(), 16) % _BUCKETS
+        parts["dev" if bucket < dev * _BUCKETS else "train"].append(row)
+    return parts, torn
 
 
 def tagged(text: str, slots: list[dict[str, Any]]) -> tuple[list[str], list[str], bool]:

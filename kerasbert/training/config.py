@@ -90,6 +90,11 @@ class TrainConfig(Options):
         "Sequence length in tokens. Default: that of the longest training text, at most 128 (question answering: 384).",
         at_least=3,
     )
+    cased: bool = setting(
+        False,
+        "Tell capital letters, with a model whose vocabulary is uncased: add tokens with capitals. Better for names; a larger file.",
+        "",
+    )
     tokenize_as: str | None = setting(
         None,
         "Tokenize with the rules of a client library, mediapipe or task-library. The model keeps this setting.",
@@ -208,6 +213,10 @@ class TrainConfig(Options):
         if self.fallback is not None and self.task != "classification":
             raise KerasBertError(
                 f"expected {flag('fallback')} with --task classification, received --task {self.task}; leave it out"
+            )
+        if self.cased and self.tokenize_as is not None:
+            raise KerasBertError(
+                f"expected {flag('cased')} or {flag('tokenize_as')}, received both: these clients lowercase texts; leave one out"
             )
         parse_exits(self.exits)
         if self.learning_rate is not None and self.rate_factor != 1:

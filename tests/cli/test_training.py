@@ -276,3 +276,23 @@ def test_training_rows_are_sampled_and_those_of_dev_stay(place, run, tmp_path):
                "--out", tmp_path / "few")  # fmt: skip
     assert done.code == 0 and "dev: 64 of the 256 rows" in done.err and "training on 48 of the 192 rows" in done.err
     assert "train_rows = 48" in (tmp_path / "few" / "run" / "config.toml").read_text()
+
+
+def test_cased_adds_capitals_to_the_vocabulary_and_the_embeddings(place, run, tmp_path):
+    from kerasbert.text import tokenizer_from_folder
+
+    rows, out = tmp_path / "rows.tsv", tmp_path / "cased"
+    lines = Path(place.train).read_text("utf-8").splitlines()[:17]
+    rows.write_text("\n".join([lines[0], *(line.capitalize() for line in lines[1:])]) + "\n", "utf-8")
+    done = run("train", "--model", place.checkpoint, "--train", rows, "--epochs", 1, "--cased", "--out", out)
+    assert done.code == 0 and "cased: " in done.err and " tokens with capitals were added to " in done.err
+    before, after = tokenizer_from_folder(place.checkpoint), tokenizer_from_folder(out)
+    assert not after.lowercase and after.vocabulary[: before.vocabulary_size] == before.vocabulary
+    assert after.encode(["Good film"], max_length=9).input_ids != after.encode(["good film"], max_length=9).input_ids
+    assert json.loads((out / "config.json").read_text())["vocab_size"] == after.vocabulary_size
+    again = run("train", "--model", out, "--train", rows, "--epochs", 1, "--cased", "--out", tmp_path / "twice")
+    assert again.code == 2 and "expected an uncased WordPiece tokenizer" in again.err
+    both = run(
+        "train", "--model", out, "--train", rows, "--cased", "--tokenize-as", "mediapipe", "--out", tmp_path / "b"
+    )
+    assert both.code == 2 and "leave one out" in both.err

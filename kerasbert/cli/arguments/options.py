@@ -71,6 +71,6 @@ Rows = Annotated[
 # Fields of TrainConfig that apply to a new model of a checkpoint, and not to a saved model with its head.
 NOT_FOR_SAVED_MODELS = (
     "model", "task", "labels", "label_smoothing", "class_weights", "pair_loss", "freeze", "top_layers", "unfreeze", "layer_decay",
-    "rates", "adapters", "layer_mix", "exits", "new_head", "distribute",
+    "rates", "adapters", "layer_mix", "exits", "new_head", "distribute", "cased",
     "fallback", "fallback_below", "no_answer", "no_answer_threshold", "stride", "max_answer_length", "answers", "unit",
 )  # fmt: skip

@@ -28,6 +28,7 @@ from kerasbert.processors.embedding import Embedding
 from kerasbert.processors.known_texts import check_known_tokens
 from kerasbert.processors.registry import train_tasks
 from kerasbert.text import Tokenizer, tokenizer_from_folder
+from kerasbert.text.cased_forms import cased_tokenizer, strings_of
 from kerasbert.text.vocabulary_size import check_vocabulary_size
 from kerasbert.training.answer_options import answer_settings
 from kerasbert.training.config import TrainConfig
@@ -44,7 +45,7 @@ class TrainingData:
     Attributes:
         folder: The checkpoint's folder.
         processor: The task's processor, with the labels of the training data.
-        tokenizer: The checkpoint's tokenizer.
+        tokenizer: The checkpoint's tokenizer, or the one made from it.
         train: The training data.
         dev: The dev data, or None.
         length: The sequence length in tokens.
@@ -90,6 +91,11 @@ def read_data(training: TrainConfig) -> TrainingData:
         folder = resolve(training.require("model"))
     tokenizer, encoder = tokenizer_from_folder(folder), read_config(folder)
     check_vocabulary_size(tokenizer.vocabulary_size, encoder["vocab_size"], folder)
+    if training.cased:
+        uncased, tokenizer = tokenizer, cased_tokenizer(tokenizer, strings_of(train.x))
+        note(
+            f"cased: {tokenizer.vocabulary_size - uncased.vocabulary_size:,} tokens with capitals were added to {uncased.vocabulary_size:,}"
+        )
     if training.tokenize_as:
         tokenizer = client_tokenizer(tokenizer, training.tokenize_as, processor)
     length = _choose_length(processor, tokenizer, train, training.sequence_length, max_sequence_length(encoder))

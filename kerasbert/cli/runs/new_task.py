@@ -32,6 +32,7 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         import tf_keras as keras
 
         from kerasbert import tasks
+        from kerasbert.compression.pruning.structured.cased_tokens import with_cased_tokenizer
         from kerasbert.training.preparation import strategy_named
 
         strategy = strategy_named(training.distribute)  # first: workers connect when TensorFlow starts
@@ -63,6 +64,8 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
+            if training.cased:
+                task = with_cased_tokenizer(task, data.tokenizer)
             if training.tokenize_as:
                 task.tokenize_as(training.tokenize_as)
             if isinstance(task, tasks.QuestionAnswerer) and training.no_answer is None:

@@ -1,5 +1,6 @@
-"""Structured pruning: removes layers, heads, feed-forward neurons, hidden dimensions, vocabulary entries and dimensions of vectors."""
+"""Structured pruning: removes layers, heads, neurons, hidden dimensions, tokens and dimensions of vectors; adds tokens with capitals."""
 
+from kerasbert.compression.pruning.structured.cased_tokens import add_cased_tokens
 from kerasbert.compression.pruning.structured.dimensions import reduce_dimensions
 from kerasbert.compression.pruning.structured.heads import prune_heads
 from kerasbert.compression.pruning.structured.hidden import prune_hidden
@@ -17,6 +18,7 @@ __all__ = [
     "STRATEGIES",
     "LayerChoice",
     "LowRankReport",
+    "add_cased_tokens",
     "drop_layers",
     "factorize",
     "head_importance",
