@@ -176,6 +176,8 @@ HELPERS = {
     "latency.tokenization_engine": "a child process of latency.tokenization",
     "backends.small_models": "trains models for backends.targets and backends.int8_backend_divergence",
     "zoo.files": "measures one file, whose float model and data differ from those of the others",
+    "zoo.task_peers": "trains for an hour with a peer, and continues its result file",
+    "zoo.torch_peer": "a child process of zoo.task_peers",
     "zoo.distilled_tags": "trains for over an hour, and keeps its models in a folder",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",

@@ -1,6 +1,6 @@
 """Fine-tunes an encoder in PyTorch transformers on what `benchmarks.zoo.task_peers` sends; run by its `--peer-python`.
 
-    python benchmarks/zoo/torch_peer.py FOLDER 1
+    python -m benchmarks.zoo.torch_peer FOLDER 1
 
 Reads one JSON object a line from stdin: `train` and `test`, lists of rows. A row has `words` or `text`, and class numbers: `class` of the
 text, `tags` of the words. `classes` and `tags` are the numbers of outputs; `epochs`, `rate`, `head_rate`, `length`, `smoothing` and `seed`
@@ -9,6 +9,7 @@ are settings. Writes one a line: `classes` with the probabilities of each test r
 similar length.
 """
 
+import argparse
 import importlib.metadata
 import json
 import os
@@ -20,14 +21,17 @@ BATCH = 32
 
 def main() -> None:
     """Answer until stdin ends."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="an encoder's folder")
+    parser.add_argument("threads", type=int)
+    arguments = parser.parse_args()
     import torch
 
-    folder, threads = sys.argv[1], int(sys.argv[2])
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the libraries print to stdout
-    torch.set_num_threads(threads)
+    torch.set_num_threads(arguments.threads)
     for line in sys.stdin:
-        answers.write(json.dumps(fine_tuned(folder, json.loads(line))) + "\n")
+        answers.write(json.dumps(fine_tuned(arguments.folder, json.loads(line))) + "\n")
         answers.flush()
 
 
