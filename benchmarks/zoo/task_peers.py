@@ -93,7 +93,7 @@ def _hwu64(folder: Path, trained: Callable) -> dict[str, float]:
     for row, numbers in zip(train, numbered, strict=True):
         numbers["class"] = intents.index(row["intent"])
     rows = [{"words": row["words"]} for row in test]
-    answer = trained({"train": numbered, "test": rows, "classes": len(intents), "tags": len(tags), "epochs": 8})
+    answer = trained({"train": numbered, "test": rows, "classes": len(intents), "tags": len(tags), "epochs": 6})
     right = [intents[int(np.argmax(each))] == row["intent"] for each, row in zip(answer["classes"], test, strict=True)]
     return {
         "intent accuracy": float(np.mean(right)),
