@@ -90,7 +90,7 @@ class MainScreenTest : AppTest() {
         press(R.id.tab_teach)
         await("a model", SECONDS) { app.teach.state.model is ModelState.Ready }
         press(R.id.teach_sample)
-        type(R.id.teach_text, "my order never came")
+        type(R.id.teach_text, "the delivery is late")
         await("a label", SECONDS) { app.teach.state.bars != null }
         assertEquals("delivery", app.teach.state.bars?.first()?.name)
         screenshot("teach")
