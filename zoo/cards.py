@@ -71,7 +71,7 @@ def card(model: ZooModel, results: Sequence[Result]) -> str:
     own = [result for result in select(results, model=model.name) if _is_score(result)]
     evaluations = [
         EvalResult(
-            task_type=_PIPELINES[model.task], dataset_type=result.data.rpartition(" ")[0].lower(), dataset_name=result.data,
+            task_type=_PIPELINES[model.task], dataset_type=result.data.rpartition(" ")[0].rstrip(",").lower(), dataset_name=result.data,
             metric_type=re.sub(r"\W+", "_", result.metric.lower()), metric_value=round(result.value, 4),
             metric_name=f"{result.metric}, {result.file}, {result.backend}",
         )

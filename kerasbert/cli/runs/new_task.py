@@ -32,7 +32,6 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         import tf_keras as keras
 
         from kerasbert import tasks
-        from kerasbert.compression.pruning.structured.cased_tokens import with_cased_tokenizer
         from kerasbert.training.preparation import strategy_named
 
         strategy = strategy_named(training.distribute)  # first: workers connect when TensorFlow starts
@@ -65,6 +64,8 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
             if training.cased:
+                from kerasbert.compression.pruning.structured.cased_tokens import with_cased_tokenizer
+
                 task = with_cased_tokenizer(task, data.tokenizer)
             if training.tokenize_as:
                 task.tokenize_as(training.tokenize_as)
