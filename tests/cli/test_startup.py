@@ -26,16 +26,27 @@ def probe(*arguments):
     return json.loads(done.stdout.splitlines()[-1]), done
 
 
-def test_help_is_quick_and_light():
-    seconds = []
+def cpu_seconds(call):
+    """What `call` gives and the processor time of its child process: other processes may use this machine."""
+    before, started = os.times(), time.perf_counter()
+    given = call()
+    after = os.times()
+    busy = after.children_user + after.children_system - before.children_user - before.children_system
+    return given, min(busy, time.perf_counter() - started)
+
+
+def test_help_is_quick_and_light(monkeypatch, tmp_path):
+    """Half a second, or on a slow processor four times the import of typer, with byte code as an installation has."""
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    probe("--help")  # writes the byte code
+    seconds, unit = [], []
     for _ in range(3):
-        before, started = os.times(), time.perf_counter()
-        (code, heavy), done = probe("--help")
-        after = os.times()
-        busy = after.children_user + after.children_system - before.children_user - before.children_system
-        seconds.append(min(busy, time.perf_counter() - started))  # other processes may use this machine
+        ((code, heavy), done), spent = cpu_seconds(lambda: probe("--help"))
+        seconds.append(spent)
+        unit.append(cpu_seconds(lambda: subprocess.run([sys.executable, "-c", "import typer"], check=True))[1])
     assert (code, heavy) == (0, [])
-    assert min(seconds) <= 0.5
+    assert min(seconds) <= max(0.5, 4 * min(unit))
     listed = done.stdout
     for command in COMMANDS:
         assert f" {command} " in listed
