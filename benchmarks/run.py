@@ -108,6 +108,7 @@ MEASUREMENTS = (
     Measurement("accuracy.few_examples", "--data intents {intents_train} {intents_test} intent"),
     Measurement("accuracy.retrieval", "--questions {questions}"),
     Measurement("accuracy.vector_dimensions", "{checkpoint} --data {data} --test {sts_test}"),
+    Measurement("accuracy.table_bits", "--encoders mini-en --pairs {sts_test} --questions {questions}"),
     Measurement("accuracy.layer_search", "{checkpoint} --data {data} --test {sts_test}"),
     Measurement("accuracy.quantizer_ablation", "{task_folder} --calibration {train} --dev {dev}"),
     Measurement("accuracy.quantized_tasks", "{models} --data {data}"),

@@ -1,6 +1,7 @@
 """Converts a task to a `.tflite` file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kerasbert import __version__
@@ -37,6 +38,7 @@ def convert(
     inputs: str = IDS,
     split_k: bool = False,
     calibration_rows: int | None = CALIBRATION_ROWS,
+    table_bits: int | None = None,
 ) -> ModelFile:
     """Convert a task to a `.tflite` file.
 
@@ -61,6 +63,8 @@ def convert(
         split_k: Whether float matrix products accumulate in parts, for GPUs that accumulate in fp16 (target gpu). Results are closer to
             float32, and 1.4 to 2.2 times slower (`passes.split_k`).
         calibration_rows: Number of calibration examples to use, sampled evenly; None for all.
+        table_bits: 4 for token embeddings of 4 bits, with one scale for each token, in a recipe with integers and floats; only for a task
+            that is not quantized yet. By default 8, or what the task was quantized for. Targets cpu and web.
 
     Returns:
         The file's bytes with its metadata; `save` writes them.
@@ -79,7 +83,7 @@ def convert(
     from kerasbert.tasks.precision import float32_policy
 
     check_task(task)
-    options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k)
+    options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k, table_bits)
     with float32_policy():
         return _convert(_quantized_task(task.in_float32(), options, calibration, calibration_rows), options)
 
@@ -102,7 +106,7 @@ def _convert(task: "Task", options: ConversionOptions) -> ModelFile:
 
 def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, rows: int | None) -> "Task":
     """Return the task under the quantization policy of the recipe."""
-    from kerasbert.compression import quantize
+    from kerasbert.compression import POLICIES, quantize
 
     trained, recipe = trained_for(task), options.recipe
     if options.integer_only and trained in (None, recipe.name) and not is_integer_only(task):
@@ -123,7 +127,8 @@ def _quantized_task(task: "Task", options: ConversionOptions, calibration: Any, 
             f"expected a model with activation ranges for {recipe.name!r}, received one without; quantize it first (kerasbert quantize), "
             f"or give texts as {argument('calibration')}"
         )
-    return quantize(task, recipe.name, calibration=calibration, calibration_rows=rows)
+    policy = replace(POLICIES[recipe.name], table_bits=options.table_bits)
+    return quantize(task, policy, calibration=calibration, calibration_rows=rows)
 
 
 def _describe(task: "Task", options: ConversionOptions) -> Metadata:

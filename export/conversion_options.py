@@ -31,6 +31,7 @@ class ConversionOptions:
         min_runtime: The oldest runtime that must load the file; None for any.
         inputs: `ids` or `text`.
         split_k: Whether float matrix products accumulate in parts.
+        table_bits: Bits of the token embeddings; None for 8.
         exits: The number of signatures in turn for each length: one for each exit of a task with early exits; 0 for others.
     """
 
@@ -41,6 +42,7 @@ class ConversionOptions:
     min_runtime: str | None = None
     inputs: str = IDS
     split_k: bool = False
+    table_bits: int | None = None
     exits: int = 0
 
     @property
@@ -66,6 +68,7 @@ def resolve_options(
     min_runtime: str | None,
     inputs: str,
     split_k: bool,
+    table_bits: int | None = None,
 ) -> ConversionOptions:
     """Fill in the defaults of `convert` and checks its arguments, which are described there.
 
@@ -86,8 +89,10 @@ def resolve_options(
     chosen_target.check_recipe(chosen_recipe.name)
     exits = len(getattr(task, "exit_layers", ()))
     options = ConversionOptions(
-        chosen_recipe, chosen_target, _lengths(length, task), integer_only, min_runtime, inputs, split_k, exits
-    )
+        chosen_recipe, chosen_target, _lengths(length, task), integer_only, min_runtime, inputs, split_k,
+        task.policy.table_bits if task.policy else table_bits, exits,
+    )  # fmt: skip
+    _check_table_bits(task, table_bits, options)
     if exits:
         _check_exits(options)
     _check_lengths(options)
@@ -134,6 +139,23 @@ def _check_lengths(options: ConversionOptions) -> None:
     if options.target.split and len(options.lengths) > 1:
         raise KerasBertError(
             f"expected one length for the target {options.target.name!r}, received {list(options.lengths)}; convert a file for each"
+        )
+
+
+def _check_table_bits(task: "Task", asked: int | None, options: ConversionOptions) -> None:
+    name = argument("table_bits")
+    if asked is not None and not is_whole_number(asked, 4, 4):
+        raise KerasBertError(f"expected {name} as 4, received {asked!r}; leave it out for 8")
+    options.target.check_table_bits(options.table_bits)
+    if asked is not None and (options.integer_only or not options.recipe.integer):
+        received = "an integer-only file" if options.integer_only else repr(options.recipe.name)
+        raise KerasBertError(
+            f"expected a recipe with integers and floats for {name}, received {received}; name another, such as dynamic_wi8_afp32"
+        )
+    if asked is not None and task.policy and task.policy.table_bits != asked:
+        raise KerasBertError(
+            f"expected a float model for {name}, received one that was quantized with token embeddings of 8 bits; give {name} when you "
+            "quantize it"
         )
 
 

@@ -49,7 +49,7 @@ def main() -> None:
         ]
         units = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in vectors]
         found["forms"].append(
-            {"vectors": "float32", "dimensions": vectors[0].shape[1], **_quality(units[0] @ units[1].T, right)}
+            {"vectors": "float32", "dimensions": vectors[0].shape[1], **quality(units[0] @ units[1].T, right)}
         )
         for form in FORMS:
             found["forms"].append(_form(opened, form, sentences, vectors[0], right))
@@ -80,10 +80,10 @@ def _form(opened, form: dict, sentences: list[str], queries: np.ndarray, right: 
         size = index.save(Path(folder, "a.kbindex")).stat().st_size
     settings = index.settings()
     width = settings["dimensions"] or queries.shape[1]
-    return {"vectors": settings["vectors"], "dimensions": width, "bytes": size, **_quality(np.array(scores), right)}
+    return {"vectors": settings["vectors"], "dimensions": width, "bytes": size, **quality(np.array(scores), right)}
 
 
-def _quality(scores: np.ndarray, right: np.ndarray) -> dict[str, float]:
+def quality(scores: np.ndarray, right: np.ndarray) -> dict[str, float]:
     """Return shares of questions, from the scores `(questions, sentences)`; equal scores count against the right one."""
     own = scores[np.arange(len(right)), right][:, None]
     ranks = (scores >= own).sum(axis=1)

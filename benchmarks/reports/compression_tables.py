@@ -167,6 +167,21 @@ def dimensions(result: dict) -> list[str]:
     return table(("dimensions", "directions from", "float32, Spearman", "static int8, Spearman"), rows)
 
 
+def table_bits(result: dict) -> list[str]:
+    """Format the sizes of the files with token embeddings of 8 and 4 bits, and each score in float and of both files."""
+    rows: list[tuple] = []
+    for facts in result["models"]:
+        wide, narrow = facts["files"]["8"], facts["files"]["4"]
+        ratios = facts.get("latency_ratio", {})
+        latency = None if not ratios else f"{number(min(ratios.values()), 2)}\u2013{number(max(ratios.values()), 2)}"
+        size = f"{number(wide['bytes'] / 1e6)} / {number(narrow['bytes'] / 1e6)}"
+        for metric in ("Spearman", "nDCG@10") if "nDCG@10" in wide else [name for name in wide if name != "bytes"]:
+            title = {"Spearman": "STS-B test, Spearman", "nDCG@10": "XQuAD questions, nDCG@10"}.get(metric, metric)
+            scores = [number(values[metric], 4) for values in (facts["float"], wide, narrow)]
+            rows.append((facts["model"], title, *scores, size, latency))
+    return table(("model", "metric", "float", "8 bits", "4 bits", "MB, 8 / 4 bits", "relative latency"), rows)
+
+
 def methods(result: dict) -> list[str]:
     """Format the score of each method on each task, and the size and the latency of its file."""
     summary = result["summary"]
@@ -224,6 +239,7 @@ TABLES = {
     "students": Table(students, ("small_students",)),
     "layer-search": Table(layer_search, ("layer_search",)),
     "dimensions": Table(dimensions, ("vector_dimensions",)),
+    "table-bits": Table(table_bits, ("table_bits",)),
     "methods": Table(methods, ("compression_methods",)),
     "method-runs": Table(method_runs, ("compression_methods",)),
     "published-compression": Table(lambda: published("compression"), ()),

@@ -54,13 +54,15 @@ def lowered_model(
 
 
 def _with_plans(context: PassContext, task: Task, twin: Task, stage: int | None) -> PassContext:
-    """Add the plans of the Dense layers, and the tables that are stored in int8."""
+    """Add the plans of the Dense layers, and the tables that are stored as integers."""
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     plans, staged = dense_plans(task, twin, static=context.recipe.trained), cast(EarlyExitTask, task)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
+    bits = 8 if task.policy is None or task.policy.table_bits is None else task.policy.table_bits
     return replace(
         context,
         plans=[plan for plan in plans if stage is None or staged.in_stage(plan.path, plan.call, stage)],
         tables=tables,
+        table_bits=bits,
         keeps_float=task.head is not None,
     )

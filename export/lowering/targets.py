@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kerasbert.arguments import check_choice
+from kerasbert.arguments import argument, check_choice
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.check_integer_only import check_integer_only
 from kerasbert.export.passes.context import Pass
@@ -11,6 +11,7 @@ from kerasbert.export.passes.conv1x1 import fold_reshapes, fully_connected_to_co
 from kerasbert.export.passes.dynamic_range_versions import set_dynamic_range_versions
 from kerasbert.export.passes.eliminate_dead_code import eliminate_dead_code
 from kerasbert.export.passes.keep_embeddings_fp32 import keep_embeddings_fp32
+from kerasbert.export.passes.look_up_tables import look_up_tables
 from kerasbert.export.passes.quantize import quantize
 from kerasbert.export.passes.recipes import RECIPES
 from kerasbert.export.passes.remove_float_ends import remove_float_ends
@@ -18,7 +19,7 @@ from kerasbert.export.passes.split_k import split_k_fully_connected
 from kerasbert.export.passes.tie_embeddings import tie_embeddings
 from kerasbert.layers.lowering.options import LoweringOptions
 
-QUANTIZE = (quantize, tie_embeddings, set_dynamic_range_versions)
+QUANTIZE = (look_up_tables, quantize, tie_embeddings, set_dynamic_range_versions)
 _INTEGER_ENDS = (remove_float_ends, check_integer_only)
 
 
@@ -39,6 +40,7 @@ class Target:
         takes_texts: Whether a file may tokenize texts itself, by operators of tensorflow-text.
         runs_loops: Whether it runs graphs with loops, as those of a BiLSTM.
         runs_exits: Whether a file may have a signature for each exit of a task with early exits.
+        runs_lookups: Whether it runs EMBEDDING_LOOKUP, which reads tables of 4 bits.
         has_clients: Whether MediaPipe Tasks and the Task Library run its files.
         refused_recipes: Recipes that the target cannot run, with the reason.
     """
@@ -55,6 +57,7 @@ class Target:
     takes_texts: bool = False
     runs_loops: bool = False
     runs_exits: bool = False
+    runs_lookups: bool = False
     has_clients: bool = False
     refused_recipes: Mapping[str, str] = field(default_factory=dict)
 
@@ -100,6 +103,22 @@ class Target:
                 f"expected the target {names} for a {architecture}, whose graph has a loop, received {self.name!r}; convert for {names}"
             )
 
+    def check_table_bits(self, bits: int | None) -> None:
+        """Check that the target can read the tables of a quantized model.
+
+        Args:
+            bits: Bits of their values; None for 8.
+
+        Raises:
+            KerasBertError: when it cannot.
+        """
+        if bits is not None and not self.runs_lookups:
+            names = " or ".join(repr(each.name) for each in TARGETS.values() if each.runs_lookups)
+            raise KerasBertError(
+                f"expected the target {names} for token embeddings of {bits} bits, received {self.name!r}, which cannot read them; convert "
+                f"for {names}, or quantize without {argument('table_bits')}"
+            )
+
     def check_recipe(self, name: str) -> None:
         """Check that the target can run files of a recipe.
 
@@ -126,6 +145,7 @@ TARGETS = {
             takes_texts=True,
             runs_loops=True,
             runs_exits=True,
+            runs_lookups=True,
             has_clients=True,
         ),
         Target(
@@ -150,6 +170,7 @@ TARGETS = {
             resizable=None,  # LiteRT.js takes tensors of the file's shapes only
             default_recipe="dynamic_wi8_afp32",
             runs_exits=True,
+            runs_lookups=True,
         ),
         Target(
             "edge-tpu",

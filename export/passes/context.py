@@ -40,7 +40,8 @@ class PassContext:
     Attributes:
         recipe: The number format.
         plans: One for each call of each Dense layer, in the order of the graph; empty if kernels are not stored as integers.
-        tables: The embedding tables `(rows, width)` that are stored in int8.
+        tables: The embedding tables `(rows, width)` that are stored as integers.
+        table_bits: Bits of their values: 8, with one scale for the table, or 4, with one for each row.
         per_channel: Whether kernels of dynamic Dense layers have one scale per output channel. Runtimes before 2.17 do not support that.
         split_k: Whether float matrix products accumulate in parts.
         keeps_float: Whether products of other kernels than those of the plans stay in float, as those of a user's head.
@@ -49,6 +50,7 @@ class PassContext:
     recipe: Recipe
     plans: Sequence[DensePlan] = ()
     tables: Sequence[np.ndarray] = ()
+    table_bits: int = 8
     per_channel: bool = True
     split_k: bool = False
     keeps_float: bool = False

@@ -16,6 +16,7 @@ from kerasbert.console.native_output import suppress_stderr
 from kerasbert.errors import KerasBertError
 from kerasbert.export.passes.context import DensePlan, PassContext
 from kerasbert.export.passes.recipes import Recipe
+from kerasbert.export.tflite.constants import TABLE_INPUT
 from kerasbert.export.tflite.graph_editor import GraphEditor, Operator, graphs_of, operators_of
 from kerasbert.export.tflite.model import Model, decode, encode
 
@@ -41,7 +42,7 @@ def quantize(model: Model, context: PassContext) -> None:
 
     _set_table_rank(model, 2)
     graphs, manager = graphs_of(model), RecipeManager()
-    ranges = _configure_tables(graphs[0], manager, context.tables)
+    ranges = _configure_tables(graphs[0], manager, context)
     tied = {digest(table) for table in context.tables}
     for graph, operator, plan in match_plans(graphs, context.plans, context.keeps_float):
         if plan.kernel not in tied:  # a tied kernel shares the buffer of its table, see `tie_embeddings`
@@ -50,14 +51,17 @@ def quantize(model: Model, context: PassContext) -> None:
     _set_table_rank(model, 3)
 
 
-def _configure_tables(graph: GraphEditor, manager: Any, tables: Sequence[np.ndarray]) -> Ranges:
-    from ai_edge_quantizer.qtyping import TFLOperationName
+def _configure_tables(graph: GraphEditor, manager: Any, context: PassContext) -> Ranges:
+    from ai_edge_quantizer.qtyping import QuantGranularity, TFLOperationName
 
     ranges: Ranges = {}
-    for operator, bounds in table_gathers(graph, tables):
+    for operator, bounds in table_reads(graph, "GATHER", context.tables):
         manager.add_static_config(scope(graph, operator), TFLOperationName.GATHER, 8, 8)
         for tensor in (operator.inputs[0], operator.outputs[0]):
             ranges[graph.name(tensor)] = _bounds(graph, tensor, *bounds)
+    for operator, _ in table_reads(graph, "EMBEDDING_LOOKUP", context.tables):
+        lookup = scope(graph, operator), TFLOperationName.EMBEDDING_LOOKUP
+        manager.add_dynamic_config(*lookup, context.table_bits, QuantGranularity.CHANNELWISE)
     return ranges
 
 
@@ -122,10 +126,12 @@ def _bounds(graph: GraphEditor, tensor: int, minimum: float, maximum: float) -> 
     return {"min": np.full(shape, minimum, np.float32), "max": np.full(shape, maximum, np.float32)}
 
 
-def table_gathers(graph: GraphEditor, tables: Sequence[np.ndarray]) -> Iterator[tuple[Operator, tuple[float, float]]]:
-    """Yield each GATHER of one of the tables, with the table's range."""
-    for operator in graph.operators("GATHER"):
-        values = graph.constant(operator.inputs[0])
+def table_reads(
+    graph: GraphEditor, kind: str, tables: Sequence[np.ndarray]
+) -> Iterator[tuple[Operator, tuple[float, float]]]:
+    """Yield each operator of a kind that reads one of the tables, GATHER or EMBEDDING_LOOKUP, with the table's range."""
+    for operator in graph.operators(kind):
+        values = graph.constant(operator.inputs[TABLE_INPUT[kind]])
         if any(_is_same_table(table, values) for table in tables):
             bound = float(np.abs(values).max())
             # 128/127: the quantizer's asymmetric formula then gives the symmetric grid -127..127 with zero point 0.

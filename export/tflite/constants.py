@@ -9,7 +9,7 @@ from kerasbert.export.tflite.structure import Operator, Subgraph
 
 EMBEDDINGS, DENSE, OTHER = "embeddings", "dense kernels", "biases, norms, constants"
 OVERHEAD, PACKED = "graph", "packed files"
-_TABLE_INPUT = {"GATHER": 0, "EMBEDDING_LOOKUP": 1, "GATHER_ND": 0}
+TABLE_INPUT = {"GATHER": 0, "EMBEDDING_LOOKUP": 1, "GATHER_ND": 0}  # which input of an operator is a table
 _KERNEL_INPUT = {"FULLY_CONNECTED": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1}
 _BIAS_INPUT = 2
 # A constant keeps its role behind these: a float16 file stores kernels behind DEQUANTIZE, a tied table may be transposed.
@@ -64,7 +64,7 @@ def _role(constant: int, users: Mapping[int, list[tuple[Operator, int]]]) -> str
             continue
         seen.add(tensor)
         for operator, position in users[tensor]:
-            if _TABLE_INPUT.get(operator.name) == position:
+            if TABLE_INPUT.get(operator.name) == position:
                 return EMBEDDINGS
             if _KERNEL_INPUT.get(operator.name) == position or operator.name == "BATCH_MATMUL":
                 role = DENSE

@@ -180,8 +180,9 @@ class GraphEditor:
         """
         raw, settings = schema().OperatorT(), f"{kind.title().replace('_', '')}Options"
         raw.opcodeIndex = self._code(kind, version)
-        raw.builtinOptionsType = getattr(schema().BuiltinOptions, settings)
-        raw.builtinOptions = getattr(schema(), f"{settings}T")()
+        if hasattr(schema().BuiltinOptions, settings):  # some kinds have none
+            raw.builtinOptionsType = getattr(schema().BuiltinOptions, settings)
+            raw.builtinOptions = getattr(schema(), f"{settings}T")()
         raw.inputs, raw.outputs = np.array(inputs, np.int32), np.array(outputs, np.int32)
         for name, value in options.items():
             setattr(raw.builtinOptions, name, value)

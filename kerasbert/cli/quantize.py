@@ -143,8 +143,10 @@ def _calibrate(
     from kerasbert import compression
     from kerasbert.cli.process.progress import progress
 
-    if policy is None and config.kernel_block is not None:
+    if policy is None and (config.kernel_block, config.table_bits) != (None, None):
         policy = replace(compression.POLICIES[config.recipe], kernel_block=config.kernel_block)
+    if policy is not None and config.table_bits is not None:
+        policy = replace(policy, table_bits=config.table_bits)
     with progress("calibrating"):
         return compression.quantize(
             task, policy or config.recipe, calibration=calibration, integer_only=config.integer_only, ranges=config.calibration_method,

@@ -72,6 +72,20 @@ def test_impossible_quantizations_are_rejected(made, run, place, tmp_path, optio
 
 
 @pytest.mark.long_cases
+def test_token_embeddings_of_4_bits_by_either_command(run, made, place, tmp_path):
+    data = ["--train", place.train, "--max-rows", "32", "--epochs", "0", "--table-bits", "4"]
+    assert run("quantize", made.float, "--recipe", "dynamic_wi8_afp32", *data, "--out", tmp_path / "q").code == 0
+    assert run("convert", tmp_path / "q", "-o", tmp_path / "q.tflite").code == 0
+    options = ["--recipe", "dynamic_wi8_afp32", "--table-bits", "4"]
+    assert run("convert", made.float, *options, "-o", tmp_path / "c.tflite").code == 0
+    texts = ["a good film", "so bad"]
+    answers = [run("predict", tmp_path / name, *texts).out for name in ("q.tflite", "c.tflite")]
+    assert answers[0] == answers[1]
+    assert "EMBEDDING_LOOKUP" in run("inspect", tmp_path / "c.tflite", "--targets").out
+    done = run("convert", made.float, "--table-bits", "4", "--target", "gpu", "-o", tmp_path / "g.tflite")
+    assert done.code == 2 and "'cpu' or 'web'" in done.err and not (tmp_path / "g.tflite").exists()
+
+
 @pytest.mark.parametrize("command", ["quantize", "convert", "diagnose"])
 def test_every_command_calibrates_on_as_many_examples(made, run, place, tmp_path, command):
     lines = Path(place.train).read_text("utf-8").splitlines(keepends=True)

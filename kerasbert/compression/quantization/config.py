@@ -56,6 +56,12 @@ class QuantizeConfig(ObjectiveConfig):
         "Default: all.",
         choices=BLOCKS,
     )
+    table_bits: int | None = setting(
+        None,
+        "Bits of the token embeddings: 4, with one scale for each token, for a file of about a quarter less. Default: 8. For the targets "
+        "cpu and web.",
+        choices=(4,),
+    )
     quant_delay: float = setting(
         0.0, "Fraction of the steps before activations are quantized.", "FRACTION", at_least=0, at_most=1
     )
@@ -79,6 +85,11 @@ class QuantizeConfig(ObjectiveConfig):
                 raise KerasBertError(
                     f"expected --recipe dynamic_wi4_afp32 with {flag(name)}, received {self.recipe}; change it, or leave {flag(name)} out"
                 )
+        if self.table_bits is not None and self.integer_only:
+            raise KerasBertError(
+                "expected float arithmetic between embeddings and Dense layers with --table-bits 4, received --integer-only; leave one of "
+                "both out"
+            )
         if self.average_bits is None and self.hessian != "trace":
             raise KerasBertError(
                 f"expected --average-bits with --hessian {self.hessian}, received none; add it, or leave out --hessian"

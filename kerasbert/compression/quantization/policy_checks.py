@@ -168,11 +168,11 @@ def _matches(pattern: str, paths: Mapping[str, ActivationFakeQuant]) -> list[str
 
 def _check_integer_only(policy: QuantizationPolicy, model: Task) -> None:
     """Check that an integer-only policy leaves nothing in float."""
-    bits = (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits)
-    if bits != (True, True, 8, 8):
+    bits = (policy.kernels, policy.tables, policy.kernel_bits, policy.activation_bits, policy.table_bits)
+    if bits != (True, True, 8, 8, None):
         raise KerasBertError(
             "expected kernels, tables and activations of 8 bits in an integer-only policy, received "
-            "kernels={}, tables={}, kernel_bits={}, activation_bits={}".format(*bits)
+            "kernels={}, tables={}, kernel_bits={}, activation_bits={}, table_bits={}".format(*bits)
         )
     others = [point.path for point in activation_quantizers(model) if policy.kind(point.path) != "static"]
     if others:

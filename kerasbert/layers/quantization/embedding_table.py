@@ -1,4 +1,4 @@
-"""An embedding table that a policy may hold in int8."""
+"""An embedding table that a policy may hold in int8 or int4."""
 
 from collections.abc import Callable
 
@@ -7,15 +7,15 @@ import tf_keras as keras
 
 from kerasbert.layers.embedding_table import EmbeddingTable
 from kerasbert.layers.quantization.activation_quantizers import ActivationFakeQuant
-from kerasbert.layers.quantization.fake_quant import table_fake_quant
+from kerasbert.layers.quantization.fake_quant import row_fake_quant, table_fake_quant
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 
 
 class QuantizedEmbeddingTable(EmbeddingTable):
-    """A table of vectors in int8, symmetric, with one scale: ids (B, S) -> (B, S, width).
+    """A table of vectors in int8, symmetric, with one scale, or in int4, with one for each row: ids (B, S) -> (B, S, width).
 
     Attributes:
-        quantized: whether the policy holds the table in int8.
+        quantized: whether the policy holds the table in integers.
         observer: called with the layer and the rows of a quantized table, instead of quantizing.
         bound: the largest magnitude of the table, where a graph must hold it as a constant.
     """
@@ -27,6 +27,7 @@ class QuantizedEmbeddingTable(EmbeddingTable):
     ):
         super().__init__(rows, width, path, initializer)
         self.quantized = policy.tables
+        self._bits = policy.table_bits
         self.observer = None
         self.bound: float | None = None
         self._residual: ActivationFakeQuant | None = None
@@ -50,8 +51,8 @@ class QuantizedEmbeddingTable(EmbeddingTable):
         return self._for_residual(tf.convert_to_tensor(self.table))
 
     def rounded(self, rows: tf.Tensor) -> tf.Tensor:
-        """Round rows (..., width) to the table's int8 grid."""
-        return table_fake_quant(rows, self.largest())
+        """Round rows (..., width) to the table's grid."""
+        return table_fake_quant(rows, self.largest()) if self._bits is None else row_fake_quant(rows, self._bits)
 
     def largest(self) -> float | tf.Tensor:
         """Return the largest magnitude of the table before it is quantized, on which its grid depends."""

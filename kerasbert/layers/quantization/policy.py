@@ -18,7 +18,7 @@ class QuantizationPolicy(Record):
     Attributes:
         recipe: The export recipe that this policy prepares for.
         kernels: Whether Dense kernels are in int8, symmetric, one scale per output channel.
-        tables: Whether the token embeddings are in int8, symmetric, one scale.
+        tables: Whether the token embeddings are in int8, symmetric, one scale; see `table_bits`.
         activations: `(pattern, kind)` rules over the paths of activations, with shell wildcards; the first match wins. A kind is `static`
             (one trained range per tensor), `dynamic` (one range per token, at run time) or `float`, which is also the default.
         equalized: Patterns of activations whose outlier channels are scaled down, while the kernels that read them are scaled up
@@ -29,6 +29,7 @@ class QuantizationPolicy(Record):
             none matches has `kernel_bits`. None: no rules. Dynamic recipes only.
         kernel_block: Inputs of a channel that share a scale in kernels of 4 bits, 32, 64, 128 or 256; a kernel whose inputs it does not
             divide has one scale per channel. None: all inputs of a channel share one. `dynamic_wi4_afp32` only.
+        table_bits: 4 for token embeddings of 4 bits, with one scale for each token; not in integer-only policies. None: 8 bits.
         activation_bits: Bits of static activations, 8 or 16; 16 bits are symmetric.
         learned_ranges: Whether static ranges are trained by gradients instead of following the data; of 8 bits only, since 16 bits clip
             nothing.
@@ -55,6 +56,7 @@ class QuantizationPolicy(Record):
     learned_ranges: bool = False
     kernel_rules: tuple[tuple[str, int], ...] | None = setting(None, omitted_if_none=True)
     kernel_block: int | None = setting(None, choices=BLOCKS, omitted_if_none=True)
+    table_bits: int | None = setting(None, choices=(4,), omitted_if_none=True)
 
     def check(self) -> None:
         self.expect(not self.learned_ranges or self.activation_bits == 8, "activation_bits", "as 8 for learned ranges")

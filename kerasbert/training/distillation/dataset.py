@@ -88,7 +88,9 @@ class DistillationDataset:
             return self._from_dataset(x, batch_size, labelled, options.get("seed") if options.get("shuffle") else None)
         student, y = self.student, labels_of(x, y)
         examples, features = student.features(x)
-        targets, known = encode_partly(student, y, features.example if examples is None else examples, features)
+        targets, known = encode_partly(
+            student, y, features.example if examples is None else examples, features, labelled
+        )
         makes_targets = student.processor.self_supervised and targets is None
         if targets is None and labelled and not makes_targets:
             raise KerasBertError(

@@ -23,14 +23,15 @@ class Targets(NamedTuple):
     labelled: np.ndarray | None = None
 
 
-def encode_partly(student: Task, y: Any, examples: Any, features: Features) -> Targets:
+def encode_partly(student: Task, y: Any, examples: Any, features: Features, needed: bool = True) -> Targets:
     """Encode labels of which some may be None.
 
     Args:
         student: The task that they are for.
         y: The labels, or None for none at all.
         examples: The examples.
-        features: Their features.
+        features: Their features. Those of tags may be windows of the examples.
+        needed: Whether the labels are learned; otherwise none are encoded where the task needs all.
 
     Raises:
         KerasBertError: When a label cannot be used, or labels are missing where the task needs all.
@@ -44,7 +45,10 @@ def encode_partly(student: Task, y: Any, examples: Any, features: Features) -> T
         raise KerasBertError(
             f"expected one label, or None, for each text, received {len(missing)} for {len(examples)} texts"
         )
-    if student.processor.self_supervised or len(features) != len(examples):
+    has_windows = len(features) != len(examples) and not isinstance(student.processor, Tagging)
+    if student.processor.self_supervised or has_windows:
+        if not needed:
+            return Targets(None)
         raise KerasBertError(
             f"expected labels for all examples of a {type(student).__name__}, received none for {sum(missing)} of them; "
             "label_weight=0 learns from the teacher alone"

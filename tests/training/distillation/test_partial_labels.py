@@ -51,6 +51,29 @@ def test_tags_of_unlabelled_sentences_are_ignored(tiny):
     assert (targets.values[0] != IGNORED).any() and (targets.values[1] == IGNORED).all()
 
 
+def test_windows_of_long_sentences_are_labelled_or_ignored(tiny):
+    task = kb.TokenTagger(
+        tiny.encoder(num_hidden_layers=1, pooler=False), tiny.tokenizer(), labels=["O", "B-X"], sequence_length=8
+    )
+    words = [["good", "film"] * 8, ["bad"] * 12, ["so", "bad"]]
+    examples, features = task.features(words)
+    assert len(features) > 4
+    targets = encode_partly(task, [["B-X"] * 16, None, ["O", "O"]], examples, features)
+    for values, example in zip(targets.values, features.example, strict=True):
+        assert (np.asarray(values) != IGNORED).any() == (example != 1)
+
+
+def test_windows_of_answers_need_all_labels_only_if_these_are_learned(tiny):
+    task = kb.QuestionAnswerer(tiny.encoder(num_hidden_layers=1, pooler=False), tiny.tokenizer(), sequence_length=16)
+    questions = [("a film", "good film " * 20), ("so bad", "bad film")]
+    examples, features = task.features(questions)
+    assert len(features) > len(examples)
+    labels = [{"text": ["good"], "answer_start": [0]}, None]
+    with pytest.raises(kb.KerasBertError, match="label_weight=0 learns from the teacher alone"):
+        encode_partly(task, labels, examples, features)
+    assert encode_partly(task, labels, examples, features, needed=False).values is None
+
+
 def test_a_dataset_with_unlabelled_rows(models, distiller):
     data = kb.data.Dataset("train.tsv", models.texts, models.labels)
     more = kb.data.with_unlabelled(data, ["a fine film", "so cold"])
