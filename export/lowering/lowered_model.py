@@ -58,11 +58,10 @@ def _with_plans(context: PassContext, task: Task, twin: Task, stage: int | None)
     pairs = zip(sublayers(twin, EmbeddingTable), sublayers(task, EmbeddingTable), strict=True)
     plans, staged = dense_plans(task, twin, static=context.recipe.trained), cast(EarlyExitTask, task)
     tables = [stored.table.numpy() for stored, trained in pairs if trained.quantized]
-    bits = 8 if task.policy is None or task.policy.table_bits is None else task.policy.table_bits
     return replace(
         context,
         plans=[plan for plan in plans if stage is None or staged.in_stage(plan.path, plan.call, stage)],
         tables=tables,
-        table_bits=bits,
+        table_bits=(task.policy and task.policy.table_bits) or 8,
         keeps_float=task.head is not None,
     )

@@ -53,7 +53,7 @@ TableBits = Annotated[
     int | None,
     Option(
         metavar="4",
-        help="Bits of the token embeddings of a float model: 4 makes the file about a quarter smaller, for cpu and web. Default: 8.",
+        help="Bits of the token embeddings of a float model: 4 makes a small file about a fifth smaller, for cpu and web. Default: 8.",
     ),
 ]
 Inputs = Annotated[

@@ -58,8 +58,8 @@ class QuantizeConfig(ObjectiveConfig):
     )
     table_bits: int | None = setting(
         None,
-        "Bits of the token embeddings: 4, with one scale for each token, for a file of about a quarter less. Default: 8. For the targets "
-        "cpu and web.",
+        "Bits of the token embeddings: 4, with one scale for each token, for a file about a fifth smaller. Default: 8. For the targets cpu "
+        "and web.",
         choices=(4,),
     )
     quant_delay: float = setting(

@@ -60,6 +60,7 @@ class QuantizationPolicy(Record):
 
     def check(self) -> None:
         self.expect(not self.learned_ranges or self.activation_bits == 8, "activation_bits", "as 8 for learned ranges")
+        self.expect(self.table_bits is None or self.tables, "table_bits", "as None for tables in float")
         for _, kind in self.activations:
             self.expect(kind in KINDS, "activations", f"with kinds of {', '.join(KINDS)}")
         for _, bits in self.kernel_rules or ():
@@ -95,7 +96,7 @@ class QuantizationPolicy(Record):
 
     def in_float(self) -> "QuantizationPolicy":
         """Return the policy of the same graph without quantization: exported before the file is quantized."""
-        return replace(self, kernels=False, tables=False, activations=())
+        return replace(self, kernels=False, tables=False, activations=(), table_bits=None)
 
     def get_config(self) -> dict[str, Any]:
         """Return a JSON object for `from_config`."""

@@ -111,6 +111,8 @@ def test_what_cannot_be_quantized_so_is_refused(tiny):
         quantize(tiny.mobilebert(hidden_act="relu"), replace(kb.compression.INTEGER_ONLY, table_bits=4))
     with pytest.raises(KerasBertError, match="expected table_bits as one of 4, received 2"):
         replace(EXACT, table_bits=2)
+    with pytest.raises(KerasBertError, match="expected table_bits as None for tables in float, received 4"):
+        replace(EXACT, tables=False)
     with pytest.raises(KerasBertError, match="received --integer-only"):
         kb.compression.QuantizeConfig(table_bits=4, integer_only=True)
 
