@@ -7,6 +7,9 @@ INSTALLED := $(VENV)/.installed
 # Processes that the tests run in; a file's tests stay together, since they share what takes time to make.
 WORKERS ?= 2
 
+# make test-long SHARE=2/3: the second of three shares of the tests; the three run every test once.
+SHARE ?= 1/1
+
 # A Python that was named is taken or refused; only the default looks further along PATH.
 CANDIDATES := $(if $(filter file,$(origin PYTHON)),$(PYTHON) python3.11 python3.12,$(PYTHON))
 IS_SUITABLE := import ensurepip, sys, venv; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))
@@ -52,13 +55,13 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not environment and not examples and not long"
 
 test-long: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m long --share $(SHARE)
 
 test-environments: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m environment
 
 test-examples: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(WORKERS) -m examples tests/docs
+	$(BIN)/python -m pytest -n $(WORKERS) -m examples --share $(SHARE) tests/docs
 
 docs: $(INSTALLED)
 	$(BIN)/mkdocs build --strict --clean

@@ -6,6 +6,7 @@ A text is positive when it holds more good words than bad ones. Models that take
 change them.
 """
 
+import argparse
 import gc
 import sys
 from types import SimpleNamespace
@@ -62,8 +63,40 @@ def pytest_xdist_make_scheduler(config, log):
     return LoadPlaces(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def _share(text):
+    try:
+        number, count = map(int, text.split("/"))
+    except ValueError:
+        number, count = 0, 0
+    if not 1 <= number <= count:
+        raise argparse.ArgumentTypeError(f"expected K/N with K from 1 to N, such as 1/3, received {text!r}")
+    return number, count
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--share",
+        type=_share,
+        default=(1, 1),
+        metavar="K/N",
+        help="run the K-th of N shares; all shares run every test once",
+    )
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    _mark_long_cases(items)
+    yield  # options such as -m choose here
+    number, count = config.getoption("--share")
+    # Tests of a file share what takes time to make; each page of the documents stands alone.
+    places = [item.nodeid if "examples" in item.keywords else str(item.path) for item in items]
+    order = {place: index for index, place in enumerate(dict.fromkeys(places))}
+    chosen = [order[place] % count == number - 1 for place in places]
+    config.hook.pytest_deselected(items=[item for item, taken in zip(items, chosen, strict=True) if not taken])
+    items[:] = [item for item, taken in zip(items, chosen, strict=True) if taken]
+
+
+def _mark_long_cases(items):
     """Marks the cases of a test `long` that its `long_cases` does not keep: one or two stand for all of them in `make test`."""
     seen = set()
     for item in items:

@@ -12,6 +12,7 @@ entities here. Mentions such as @name are no entities either: the Twitter corpus
 
 import argparse
 import gzip
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -54,7 +55,7 @@ def main() -> None:
 def _read(path: Path, word: int = 0, tag: int = -1) -> list[Sentence]:
     opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
     with opened as file:
-        blocks = file.read().split("\n\n")
+        blocks = re.split(r"\n\s*\n", file.read())  # lines of spaces end sentences too, as in WNUT-17's training part
     sentences = []
     for block in blocks:
         lines = [line.split() for line in block.splitlines() if line.strip() and not line.startswith("# ")]

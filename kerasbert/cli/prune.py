@@ -43,14 +43,17 @@ def prune(
     """Prune a saved model's smallest weights, layers, heads, neurons, hidden size or tokens, or factorize its matrices.
 
     --sparsity sets weights to 0 during further training. The model of the last epoch is saved, because earlier ones are not fully pruned.
-    --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary and --dimensions remove parts, in this order, without
-    training. Then --rank and --embedding-rank store matrices as two narrow factors. Continue with `kerasbert train` or `kerasbert distill`.
+    --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary or --vocabulary-of, and --dimensions remove parts, in
+    this order, without training. Then --rank and --embedding-rank store matrices as two narrow factors. Continue with `kerasbert train` or
+    `kerasbert distill`.
 
     Example: kerasbert prune runs/mine --sparsity 0.8 --train train.tsv --dev dev.tsv --out runs/mine-sparse
 
     Example: kerasbert prune runs/encoder --layers 3 --strategy search --dimensions 128 --data texts.txt --out runs/encoder-small
 
     Example: kerasbert prune runs/mine --layers 6 --heads 0.25 --feed-forward 0.4 --data train.tsv --dev dev.tsv --out runs/mine-small
+
+    Example: kerasbert prune org/name --vocabulary-of runs/student --out runs/teacher
 
     Example: kerasbert prune runs/mine --rank 0.25 --embedding-rank 64 --data train.tsv --dev dev.tsv --out runs/mine-factors
     """
@@ -60,7 +63,7 @@ def prune(
     if not weights and not structured.removes:
         raise KerasBertError(
             "expected --sparsity, --keep-zeros, --layers, --share-layers, --heads, --feed-forward, --hidden, --vocabulary, "
-            "--dimensions or --rank, received none; choose what to prune"
+            "--vocabulary-of, --dimensions or --rank, received none; choose what to prune"
         )
     if weights and structured.removes:
         raise KerasBertError(

@@ -27,7 +27,7 @@ Teacher = Annotated[
     list[str] | None,
     Option(
         metavar="FOLDER",
-        help="For an encoder: a sentence encoder with a WordPiece vocabulary. Repeatable: the recipe's teachers, in its order.",
+        help="A sentence encoder with a WordPiece vocabulary. For an encoder repeatable: the recipe's teachers, in its order.",
     ),
 ]
 MaxTexts = Annotated[
@@ -36,6 +36,9 @@ MaxTexts = Annotated[
 ]  # fmt: skip
 Train = Annotated[str | None, Option(metavar="FILE", help="For a file: the training data. Default: the bundled data.")]
 Dev = Annotated[str | None, Option(metavar="FILE", help="For a file: the development data. Default: the bundled data.")]
+Unlabelled = Annotated[
+    str | None, Option(metavar="FILE", help="For a file that is distilled: more examples without labels, which the teacher labels.")
+]  # fmt: skip
 Out = Annotated[Path, Option("--out", "-o", metavar="PATH", help="The file or folder to write.")]
 Work = Annotated[
     Path | None,
@@ -145,6 +148,7 @@ def build(
     max_texts: MaxTexts = None,
     train: Train = None,
     dev: Dev = None,
+    unlabelled: Unlabelled = None,
     work: Work = None,
     overwrite: options.Overwrite = False,
 ) -> Result:
@@ -154,12 +158,16 @@ def build(
 
     Example: kerasbert zoo build mini-en --texts texts/ --teacher all-MiniLM-L6-v2 --out mini-en
     """
+    from kerasbert.errors import KerasBertError
     from kerasbert.zoo.catalog import ENCODER, find
 
     model, work = find(name), work or out.with_name(f"{out.name}.build")
     if model.kind == ENCODER:
         return _build_encoder(model, texts or [], teacher or [], max_texts, out, work, overwrite)
-    return _build_file(model, train, dev, out, work)
+    if len(teacher or []) > 1:
+        raise KerasBertError(f"expected one --teacher for a file, received {len(teacher or [])}; leave the others out")
+    given = {"train": train, "dev": dev, "unlabelled": unlabelled, "teacher": next(iter(teacher or []), None)}
+    return _build_file(model, given, out, work)
 
 
 def _build_encoder(
@@ -188,7 +196,7 @@ def _build_encoder(
     return Result({"name": model.name, "out": out, "work": work, **facts}, text)
 
 
-def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path, work: Path) -> Result:
+def _build_file(model: "ZooModel", given: dict[str, str | None], out: Path, work: Path) -> Result:
     import shutil
 
     from kerasbert.cli.outputs.destinations import check_out_file
@@ -198,7 +206,7 @@ def _build_file(model: "ZooModel", train: str | None, dev: str | None, out: Path
     from kerasbert.zoo.building.file_recipe import FileRecipe
 
     recipe = FileRecipe.read(model.recipe)
-    data = recipe.data_files(train, dev)
+    data = recipe.data_files(**given)
     check_out_file(out, "--out", MODEL, ".tflite")
     built = run_steps(recipe, data, work)
     with atomic_file(out) as partial:

@@ -18,7 +18,7 @@ class CasedForm:
 
     Attributes:
         token: The form, such as "Paris", "NASA" or "##ING".
-        source: The id of its token in the uncased vocabulary.
+        source: The id of its lower-case token in the vocabulary that lacks the form.
         capitals: True if all letters are capitals, as in "NASA"; False if only the first is, as in "Paris" and "A".
     """
 
@@ -55,18 +55,27 @@ def cased_tokenizer(tokenizer: Tokenizer, texts: Iterable[str] = ()) -> WordPiec
     return WordPiece.from_config(settings)
 
 
-def cased_forms(uncased: Tokenizer, cased: Tokenizer) -> list[CasedForm]:
-    """Return the tokens that `cased_tokenizer` added.
+def match_tokens(known: Tokenizer, wanted: Tokenizer) -> list[int | CasedForm | None]:
+    """Return where each token of one vocabulary comes from in another.
 
     Args:
-        uncased: The tokenizer that it was made from.
-        cased: Its result.
+        known: The tokenizer with the tokens to take.
+        wanted: The tokenizer whose tokens are looked for.
+
+    Returns:
+        For each token of `wanted`: the id of the same token; or, for a form with capitals of a token, that form; None where there is
+        neither.
     """
-    ids = {token: number for number, token in enumerate(uncased.vocabulary)}
-    return [
-        CasedForm(token, ids[token.lower()], len(_letters(token)) > 1 and _letters(token).isupper())
-        for token in cased.vocabulary[len(ids) :]
-    ]
+    ids = {token: number for number, token in enumerate(known.vocabulary)}
+    found: list[int | CasedForm | None] = []
+    for token in wanted.vocabulary:
+        lower = token.lower()
+        if token in ids or lower not in ids:
+            found.append(ids.get(token))
+        else:
+            letters = _letters(token)
+            found.append(CasedForm(token, ids[lower], len(letters) > 1 and letters.isupper()))
+    return found
 
 
 def strings_of(examples: Any) -> Iterator[str]:

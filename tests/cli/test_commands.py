@@ -71,7 +71,7 @@ def test_impossible_quantizations_are_rejected(made, run, place, tmp_path, optio
     assert done.code == 2 and message in done.err and done.err.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
-@pytest.mark.long_cases
+@pytest.mark.long
 def test_token_embeddings_of_4_bits_by_either_command(run, made, place, tmp_path):
     data = ["--train", place.train, "--max-rows", "32", "--epochs", "0", "--table-bits", "4"]
     assert run("quantize", made.float, "--recipe", "dynamic_wi8_afp32", *data, "--out", tmp_path / "q").code == 0
@@ -87,6 +87,7 @@ def test_token_embeddings_of_4_bits_by_either_command(run, made, place, tmp_path
 
 
 @pytest.mark.parametrize("command", ["quantize", "convert", "diagnose"])
+@pytest.mark.long_cases
 def test_every_command_calibrates_on_as_many_examples(made, run, place, tmp_path, command):
     lines = Path(place.train).read_text("utf-8").splitlines(keepends=True)
     data, out = tmp_path / "data.tsv", tmp_path / "out.tflite"

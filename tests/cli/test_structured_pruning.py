@@ -314,6 +314,30 @@ def test_matrices_become_factors_that_are_distilled_and_converted(run, place, fo
     assert "not judged" in report and "failed" not in report  # the model is at chance
 
 
+def test_a_teacher_takes_the_vocabulary_of_its_student(run, place, folder):
+    from kerasbert.text import tokenizer_from_folder
+
+    student, teacher, words = (place.folder / name for name in ("few-tokens", "matched", "words.txt"))
+    words.write_text("a good film\n", "utf-8")
+    assert run("prune", folder, "--vocabulary", words, "--out", student).code == 0
+    done = run("prune", folder, "--vocabulary-of", student, "--out", teacher, "--json")
+    assert done.code == 0, done.err
+    found, expected = json.loads(done.out), tokenizer_from_folder(student).vocabulary
+    assert tokenizer_from_folder(teacher).vocabulary == expected
+    assert found["before"]["vocabulary"] > found["after"]["vocabulary"] == len(expected)
+
+
+def test_a_vocabulary_that_cannot_be_taken(run, place, folder, corpus):
+    never = place.folder / "never"
+    done = run("prune", folder, "--vocabulary-of", place.folder / "nowhere", "--out", never)
+    assert done.code == 2 and "nowhere" in done.err
+    done = run("prune", folder, "--vocabulary-of", folder, "--vocabulary", corpus, "--out", never)
+    assert done.code == 2 and "expected either --vocabulary or --vocabulary-of, received both" in done.err
+    done = run("prune", folder, "--vocabulary-of", "small-en", "--out", never)
+    assert done.code == 2 and "tokens the model has, received" in done.err and "that it lacks" in done.err
+    assert not never.exists()
+
+
 def test_only_sentence_encoders_have_dimensions(run, place, folder, corpus):
     done = run("prune", folder, "--dimensions", 6, "--data", corpus, "--out", place.folder / "never")
     assert done.code == 2 and "received a model of the task type 'single_label'; leave --dimensions out" in done.err

@@ -123,7 +123,7 @@ def test_values_are_those_of_the_formulas_and_the_checkpoint_is_complete(model, 
         np.testing.assert_allclose(each.encoder(ids).sequence[0], expected, atol=2e-4)
 
 
-@pytest.mark.long_cases("static")
+@pytest.mark.long_cases("float16")
 @pytest.mark.parametrize("recipe", ["float16", "static_wi8_ai8"])
 def test_a_file_computes_what_the_model_computes(model, tiny, tmp_path, recipe):
     texts, _ = tiny.rows(16, seed=1)

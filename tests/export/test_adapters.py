@@ -86,7 +86,7 @@ def test_the_file_computes_what_keras_computes(models, files, texts, name, recip
 
 
 @pytest.mark.parametrize(("name", "recipe"), CONVERTED)
-@pytest.mark.long_cases
+@pytest.mark.long_cases("albert-static")
 def test_every_dense_layer_is_int8_and_none_is_added(models, files, name, recipe):
     from ai_edge_litert.schema_py_generated import TensorType
 

@@ -115,7 +115,7 @@ def test_a_norm_that_overflows_float16_is_found(
 LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
-@pytest.mark.long_cases("[float16")
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", ["float32", "float16", "dynamic_wi8_afp32"])
 def test_no_value_of_a_file_overflows_float16(monkeypatch, with_an_outlier, tiny, helpers, tmp_path, recipe):
     rows = {name: np.resize(values, (1, tiny.length)) for name, values in helpers.packed_rows(1).items()}

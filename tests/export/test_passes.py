@@ -37,7 +37,7 @@ def counts(monkeypatch):
     return seen
 
 
-@pytest.mark.long_cases("static", "float32")
+@pytest.mark.long_cases("static")
 @pytest.mark.parametrize(
     ("recipe", "options", "expected"),
     [

@@ -35,7 +35,7 @@ def short(tiny, texts):
     return reduce_dimensions(tiny.sentence_encoder(sizes={**sizes, "initializer_range": 0.5}), 6, texts)
 
 
-@pytest.mark.long_cases("static", "float32")
+@pytest.mark.long_cases("static")
 @pytest.mark.parametrize("recipe", TOLERANCES)
 def test_a_file_computes_the_vectors_of_its_task(short, texts, recipe, tmp_path):
     model = short if "float" in recipe else kb.compression.quantize(short, recipe, calibration=texts)

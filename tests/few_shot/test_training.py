@@ -43,6 +43,7 @@ def test_training_tells_classes_apart_that_the_encoder_does_not(few, tiny, folde
     assert few.taught.accuracy["trained"] > 0.7
 
 
+@pytest.mark.long
 def test_the_file_predicts_the_same(few, tmp_path):
     opened = kb.open(few.save(tmp_path / "mine.tflite"))
     assert opened.processor.method == "trained"

@@ -4,7 +4,7 @@ import pytest
 
 from kerasbert.errors import KerasBertError
 from kerasbert.text import WordPiece
-from kerasbert.text.cased_forms import cased_forms, cased_tokenizer, strings_of
+from kerasbert.text.cased_forms import CasedForm, cased_tokenizer, match_tokens, strings_of
 
 _TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##a", "##b", "aba", "bab", "##bab", "1", "ß", "aBa"]
 
@@ -41,10 +41,21 @@ def test_forms_in_capitals_follow_the_texts(uncased):
 
 def test_each_form_names_its_token(uncased):
     cased = cased_tokenizer(uncased, ["ABA"])
-    forms = {form.token: form for form in cased_forms(uncased, cased)}
+    matches = match_tokens(uncased, cased)
+    assert matches[: uncased.vocabulary_size] == list(range(uncased.vocabulary_size))
+    forms = {form.token: form for form in matches if isinstance(form, CasedForm)}
+    assert len(forms) == cased.vocabulary_size - uncased.vocabulary_size
     assert forms["Aba"].source == forms["ABA"].source == _TOKENS.index("aba")
     assert not forms["Aba"].capitals and forms["ABA"].capitals and not forms["A"].capitals
     assert forms["##A"].source == _TOKENS.index("##a")
+
+
+def test_tokens_that_are_lacking_match_nothing(uncased):
+    cased = cased_tokenizer(uncased, ["ABA"])
+    other = WordPiece([*reversed(cased.vocabulary), "zz"])
+    matches = match_tokens(cased, other)
+    assert matches[:-1] == list(reversed(range(cased.vocabulary_size))), "a form that is known stays itself"
+    assert matches[-1] is None
 
 
 def test_letters_without_one_capital_have_no_form(uncased):

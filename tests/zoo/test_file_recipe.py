@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kerasbert.errors import KerasBertError
-from kerasbert.zoo.building.file_recipe import FileRecipe, FileStep
+from kerasbert.zoo.building.file_recipe import USERS_DATA, FileRecipe, FileStep
 from kerasbert.zoo.catalog import ROOT
 
 RECIPES = sorted((ROOT / "files").glob("*.toml"))
@@ -29,21 +29,41 @@ def test_lists_are_joined_and_the_model_comes_first():
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_shipped_recipes_are_valid(path):
     recipe = FileRecipe.read(path)
-    data = recipe.data_files("train.tsv", "dev.tsv")
-    for step in recipe.steps:
+    used = recipe.used_data()
+    data = recipe.data_files(**{name: "given" for name in USERS_DATA if name in used})
+    for number, step in enumerate(recipe.steps, start=1):
         assert "{" not in " ".join(step.arguments("model", Path("out"), data))
+        data[str(number)] = "result"
 
 
 def test_missing_data_are_named():
     recipe = FileRecipe("small-en", "SST-2", (FileStep("train", {"train": "{train}"}), FileStep("convert", {})))
     with pytest.raises(KerasBertError, match=r"expected --train \(SST-2\), received none"):
-        recipe.data_files(None, None)
-    assert recipe.data_files("a.tsv", None) == {"train": "a.tsv"}
+        recipe.data_files(train=None, dev=None)
+    assert recipe.data_files(train="a.tsv", dev=None) == {"train": "a.tsv"}
+
+
+def test_data_without_use_are_named():
+    recipe = FileRecipe("small-en", "bundled", (FileStep("train", {"train": "{train}"}), FileStep("convert", {})))
+    with pytest.raises(KerasBertError, match=r"expected no --teacher for this file, received large; leave it out"):
+        recipe.data_files(teacher="large")
+
+
+def test_a_step_reads_the_result_that_it_names():
+    data = {"teacher": "large", "1": "w/1-train", "2": "w/2-prune"}
+    step = FileStep("distill", {"model": "{1}", "teacher": "{2}", "train": "{train}"})
+    assert step.arguments("w/2-prune", Path("w/3-distill"), {**data, "train": "a.tsv"}) == [
+        *["distill", "--student", "w/1-train", "--teacher", "w/2-prune", "--train", "a.tsv", "--out", "w/3-distill"]
+    ]
+    step = FileStep("prune", {"model": "{teacher}", "vocabulary_of": "{1}"})
+    assert step.arguments("w/1-train", Path("w/2-prune"), data) == [
+        *["prune", "large", "--vocabulary-of", "w/1-train", "--out", "w/2-prune"]
+    ]
 
 
 def test_bundled_data_are_found():
     recipe = FileRecipe("small-en", "bundled", (FileStep("convert", {}),))
-    files = recipe.data_files(None, "mine.jsonl")
+    files = recipe.data_files(dev="mine.jsonl")
     assert Path(files["train"]).is_file() and files["dev"] == "mine.jsonl"
 
 

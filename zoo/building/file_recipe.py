@@ -11,8 +11,12 @@ from kerasbert.files.record import Record
 from kerasbert.files.toml_text import read_toml
 
 BUNDLED = "bundled"  # the assistant data that ship with the package
-COMMANDS = ("train", "prune", "quantize", "convert")
-USERS_DATA = ("train", "dev")
+COMMANDS = ("train", "prune", "distill", "quantize", "convert")
+USERS_DATA = ("train", "dev", "unlabelled", "teacher")
+_MODEL_OPTIONS = {
+    "train": "--model",
+    "distill": "--student",
+}  # of the model that a command reads; an argument for all others
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,8 @@ class FileStep:
 
     Attributes:
         command: One of `COMMANDS`.
-        options: Its options by name. `{train}` and `{dev}` stand for the data files.
+        options: Its options by name, and `model` where it does not read the result of the command before. `{train}` and the other
+            `USERS_DATA` stand for what the user gives, `{1}` for the result of the first command.
     """
 
     command: str
@@ -31,22 +36,27 @@ class FileStep:
         """Return the command line after `kerasbert`.
 
         Args:
-            model: The model that the command reads: the encoder, or the result of the command before.
+            model: The model that the command reads, unless its options name another: the encoder, or the result of the command before.
             out: The result.
-            data: The data files by the names of the placeholders.
+            data: What the placeholders stand for, by their names.
         """
-        source = ["--model", model] if self.command == "train" else [model]
-        words = [self.command, *source]
+        option = _MODEL_OPTIONS.get(self.command)
+        words = [self.command, *([option] if option else []), _filled(self.options.get("model", model), data)]
         for name, value in self.options.items():
             flag = "--" + name.replace("_", "-")
             if value is True:
                 words.append(flag)
-            elif value is not False:
-                text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-                for placeholder, path in data.items():
-                    text = text.replace(f"{{{placeholder}}}", path)
-                words += [flag, text]
+            elif value is not False and name != "model":
+                words += [flag, _filled(value, data)]
         return [*words, "--out", str(out)]
+
+
+def _filled(value: Any, data: dict[str, str]) -> str:
+    """An option's value as text, with paths in place of placeholders."""
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    for placeholder, path in data.items():
+        text = text.replace(f"{{{placeholder}}}", path)
+    return text
 
 
 @dataclass(frozen=True)
@@ -85,26 +95,27 @@ class FileRecipe(Record):
         return cls.from_dict({**values, "steps": steps}, path)
 
     def used_data(self) -> list[str]:
-        """Return the names of the data files that the user gives: of `train` and `dev`; none if the data are bundled."""
-        if self.data == BUNDLED:
-            return []
+        """Return the names of what the user gives, of `USERS_DATA`; `train` and `dev` are no part of it if the data are bundled."""
         text = str([step.options for step in self.steps])
-        return [name for name in USERS_DATA if f"{{{name}}}" in text]
+        bundled = ("train", "dev") if self.data == BUNDLED else ()
+        return [name for name in USERS_DATA if f"{{{name}}}" in text and name not in bundled]
 
-    def data_files(self, train: str | None, dev: str | None) -> dict[str, str]:
-        """Return the data files by the names of the placeholders: those given, or the bundled ones.
+    def data_files(self, **given: str | None) -> dict[str, str]:
+        """Return what the placeholders stand for, by their names: what is given, or the bundled data.
 
         Args:
-            train: The training data, or None.
-            dev: The development data, or None.
+            given: What the user gives, by the names of `USERS_DATA`; None for what she does not.
 
         Raises:
-            KerasBertError: When the recipe needs data of the user's and there are none.
+            KerasBertError: When the recipe needs data of the user's and there are none, or has no use for some.
         """
-        given = {name: path for name, path in zip(USERS_DATA, (train, dev), strict=True) if path is not None}
+        used, files = self.used_data(), {name: path for name, path in given.items() if path is not None}
         if self.data == BUNDLED:
-            return {"train": str(assistant.path("train")), "dev": str(assistant.path("dev")), **given}
-        missing = [name for name in self.used_data() if name not in given]
-        if missing:
-            raise KerasBertError(f"expected --{missing[0]} ({self.data}), received none; add the file")
-        return given
+            files = {"train": str(assistant.path("train")), "dev": str(assistant.path("dev")), **files}
+        for name in used:
+            if name not in files:
+                raise KerasBertError(f"expected --{name} ({self.data}), received none; add it")
+        for name in ("unlabelled", "teacher"):
+            if name in files and name not in used:
+                raise KerasBertError(f"expected no --{name} for this file, received {files[name]}; leave it out")
+        return files

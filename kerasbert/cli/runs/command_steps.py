@@ -26,7 +26,7 @@ def run_steps(recipe: FileRecipe, data: Mapping[str, str], work: Path) -> Path:
 
     Args:
         recipe: The recipe.
-        data: The data files by the names of the recipe's placeholders.
+        data: What the recipe's placeholders stand for, by their names.
         work: The folder of all results.
 
     Returns:
@@ -35,11 +35,11 @@ def run_steps(recipe: FileRecipe, data: Mapping[str, str], work: Path) -> Path:
     Raises:
         KerasBertError: When a command fails. Its own message is on stderr.
     """
-    model = recipe.encoder
+    model, named = recipe.encoder, dict(data)
     for number, step in enumerate(recipe.steps, start=1):
         out = work / (f"{number}-{step.command}" + (".tflite" if step.command == "convert" else ""))
-        run_step(step, step.arguments(model, out, dict(data)), out)
-        model = str(out)
+        run_step(step, step.arguments(model, out, named), out)
+        model = named[str(number)] = str(out)
     return Path(model)
 
 

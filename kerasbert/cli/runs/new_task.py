@@ -64,9 +64,9 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         with strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
             if training.cased:
-                from kerasbert.compression.pruning.structured.cased_tokens import with_cased_tokenizer
+                from kerasbert.compression.pruning.structured.matched_vocabulary import match_vocabulary
 
-                task = with_cased_tokenizer(task, data.tokenizer)
+                task = match_vocabulary(task, data.tokenizer)
             if training.tokenize_as:
                 task.tokenize_as(training.tokenize_as)
             if isinstance(task, tasks.QuestionAnswerer) and training.no_answer is None:

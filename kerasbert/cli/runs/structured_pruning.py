@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kerasbert.data.dataset import Dataset
     from kerasbert.processors import Processor
     from kerasbert.tasks.base import Task
+    from kerasbert.text import Tokenizer
 
 _SIZES = {
     "layers": "layers",
@@ -99,6 +100,8 @@ def _read_tables(model: str, config: "StructuredConfig", training: TrainConfig) 
     if config.kept_layers is not None:
         check_layer_count(model, config.kept_layers, fewer=True)
     processor = load_processor(model)
+    if config.vocabulary_of is not None:
+        _tokenizer_of(config.vocabulary_of)
     if config.dimensions is not None and processor.name != "embedding":
         raise KerasBertError(
             f"expected a sentence encoder for --dimensions, received a model of the task type {processor.name!r}; leave --dimensions out"
@@ -176,9 +179,18 @@ def _prune(
             task = structured.prune_hidden(task, **size, data=data, batch_size=batch_size)
         if config.vocabulary is not None:
             task = structured.trim_vocabulary(task, tables[config.vocabulary], characters=config.characters)
+        if config.vocabulary_of is not None:
+            task = structured.match_vocabulary(task, _tokenizer_of(config.vocabulary_of))
         if config.dimensions is not None:
             task = structured.reduce_dimensions(task, config.dimensions, data, batch_size)
     return task
+
+
+def _tokenizer_of(model: str) -> "Tokenizer":
+    from kerasbert.checkpoints.hugging_face import resolve
+    from kerasbert.text import tokenizer_from_folder
+
+    return tokenizer_from_folder(resolve(model))
 
 
 def _share_layers(

@@ -129,6 +129,12 @@ class StructuredConfig(Options):
     characters: bool = setting(
         True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
     )
+    vocabulary_of: str | None = setting(
+        None,
+        "Take the vocabulary of another model, such as the student of a distillation: a saved folder, a zoo model or a hub name. The model "
+        "must have its tokens; forms with capital letters are added.",
+        "FOLDER|HUB",
+    )
     dimensions: int | None = setting(
         None, "Numbers in a vector of a sentence encoder: their main directions on --data are kept.", "N", at_least=1
     )
@@ -171,6 +177,8 @@ class StructuredConfig(Options):
             raise KerasBertError(
                 f"expected --layers as a number with --strategy {self.strategy}, received {self.layers}; leave --strategy out"
             )
+        if self.vocabulary is not None and self.vocabulary_of is not None:
+            raise KerasBertError("expected either --vocabulary or --vocabulary-of, received both; leave one out")
         if self.hidden is not None:
             _ = self.hidden_size  # checked before anything is read
         measured = [
@@ -194,7 +202,8 @@ class StructuredConfig(Options):
     @property
     def removes(self) -> list[str]:
         """The given options that remove parts."""
-        names = ("layers", "share_layers", "heads", "feed_forward", "hidden", "vocabulary", "dimensions", *_RANKS)
+        vocabulary = ("vocabulary", "vocabulary_of")
+        names = ("layers", "share_layers", "heads", "feed_forward", "hidden", *vocabulary, "dimensions", *_RANKS)
         return [flag(name) for name in names if getattr(self, name) not in (None, {})]
 
     @property

@@ -216,8 +216,8 @@ def _check_tokenization(student: Task, teacher: Task, objectives: Sequence[Objec
     if not same_tokenization(student, teacher):
         if compared:
             raise KerasBertError(
-                f"expected one vocabulary of student and teacher for {', '.join(compared)}, which compare tokens, received two; SoftLabels "
-                "of whole texts and PatientStates work across vocabularies"
+                f"expected one vocabulary of student and teacher for {', '.join(compared)}, which compare tokens, received two; give the "
+                "teacher the student's with `kerasbert prune --vocabulary-of`, or choose SoftLabels of whole texts or PatientStates"
             )
     elif teacher.config.longest < student.sequence_length:
         raise KerasBertError(

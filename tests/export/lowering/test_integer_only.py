@@ -129,6 +129,7 @@ def test_predictions_agree_with_the_keras_model(tiny, made, name, kernels):
 
 @pytest.mark.parametrize("kernels", ["xnnpack", "reference"])
 @pytest.mark.parametrize("length", [None, "resizable"])
+@pytest.mark.long_cases
 def test_padding_does_not_change_outputs(tiny, learned_mobilebert, resizable, made, length, kernels):
     """The padding right after a text stays, because MobileBERT's trigrams include it."""
     content = resizable if length else made["mobilebert"][1].content

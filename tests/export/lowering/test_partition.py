@@ -57,6 +57,7 @@ def test_every_operator_of_the_body_is_forecast_as_mapped(made):
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
+@pytest.mark.long_cases
 def test_two_files_compute_what_one_file_computes(tiny, made, kernels):
     task, path, whole = made
     rows = task.pack(tiny.rows(48, seed=7)[0])

@@ -41,6 +41,7 @@ def lookups(content: bytes) -> list:
     ]
 
 
+@pytest.mark.long_cases
 @pytest.mark.parametrize(("name", "length"), [("bert", (8, 16)), ("albert", 16), ("mobilebert", "resizable")])
 def test_a_file_computes_what_the_model_computes(name, length, tiny, tmp_path):
     quantized, texts = quantize(make(name, tiny), EXACT), tiny.rows(6, seed=3)[0]

@@ -10,6 +10,7 @@ from kerasbert.compression.pruning.structured.layer_sharing import SHARED_WEIGHT
 from kerasbert.compression.pruning.structured.layer_strategies import layer_similarities
 from kerasbert.compression.pruning.structured.layers import STRATEGIES, drop_layers
 from kerasbert.compression.pruning.structured.low_rank import LowRankReport, factorize, low_rank_report, merge_factors
+from kerasbert.compression.pruning.structured.matched_vocabulary import match_vocabulary
 from kerasbert.compression.pruning.structured.vocabulary import trim_vocabulary
 from kerasbert.compression.pruning.structured.widths import prune_feed_forward
 
@@ -25,6 +26,7 @@ __all__ = [
     "hidden_importance",
     "layer_similarities",
     "low_rank_report",
+    "match_vocabulary",
     "merge_factors",
     "neuron_importance",
     "prune_feed_forward",

@@ -6,20 +6,11 @@ training data lack. Clients need nothing new: the tokenizer is a cased WordPiece
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-import numpy as np
-
-from kerasbert.compression.pruning.structured.model_surgery import check_float, rebuild_task, weights_by_path
-from kerasbert.compression.pruning.structured.vocabulary import WORD_AXES
-from kerasbert.encoders.pruned_sizes import PrunedSizes, sizes_of
+from kerasbert.compression.pruning.structured.matched_vocabulary import match_vocabulary
+from kerasbert.compression.pruning.structured.model_surgery import check_float
 from kerasbert.tasks.base import Task
-from kerasbert.text import Tokenizer
-from kerasbert.text.cased_forms import cased_forms, cased_tokenizer, strings_of
-
-_TABLE = "encoder.embeddings.word.table"
-_SHARE = 0.5  # length of the vector of a kind, as a share of the median length of an embedding
-_SEED = 1
+from kerasbert.text.cased_forms import cased_tokenizer, strings_of
 
 
 def add_cased_tokens(task: Task, texts: Iterable[str] = ()) -> Task:
@@ -45,32 +36,5 @@ def add_cased_tokens(task: Task, texts: Iterable[str] = ()) -> Task:
         cased.tokenizer.lowercase  # False
         ```
     """
-    return with_cased_tokenizer(task, cased_tokenizer(task.tokenizer, strings_of(texts)))
-
-
-def with_cased_tokenizer(task: Task, tokenizer: Tokenizer) -> Task:
-    """Return a copy of a task with a tokenizer of `cased_tokenizer`, and embeddings of its forms.
-
-    Args:
-        task: The task, in float.
-        tokenizer: The cased tokenizer, made from the task's.
-
-    Raises:
-        KerasBertError: When the task is quantized.
-    """
     check_float(task)
-    known, forms = task.tokenizer.vocabulary_size, cased_forms(task.tokenizer, tokenizer)
-    ids = np.array([*range(known), *(form.source for form in forms)])
-    weights = weights_by_path(task)
-    for path in WORD_AXES.keys() & weights.keys():
-        weights[path] = np.take(weights[path], ids, WORD_AXES[path])
-    weights[_TABLE][known:] += _kind_vectors(weights[_TABLE][:known])[[int(form.capitals) for form in forms]]
-    config, cut = PrunedSizes.of(replace(task.config, vocab_size=len(ids)), sizes_of(task.encoder))
-    return rebuild_task(task, weights, config, cut, tokenizer)
-
-
-def _kind_vectors(table: np.ndarray) -> np.ndarray:
-    """A vector for each kind of form, `(2, width)`, in random directions."""
-    vectors = np.random.default_rng(_SEED).normal(size=(2, table.shape[1]))
-    length = _SHARE * np.median(np.linalg.norm(table, axis=1))
-    return (vectors * length / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(table.dtype)
+    return match_vocabulary(task, cased_tokenizer(task.tokenizer, strings_of(texts)))

@@ -93,7 +93,7 @@ def test_importance_is_normalized_and_leaves_the_task_unchanged(make, tiny):
         np.testing.assert_array_equal(model.variables_by_path()[path], value)
 
 
-@pytest.mark.long_cases("bert")
+@pytest.mark.long_cases("[bert")
 @pytest.mark.parametrize("name", ["bert", "albert", "mobilebert"])
 def test_cut_model_is_saved_quantized_and_cut_further(make, tiny, tmp_path, name):
     model, data = make.classifier(name, **WIDE), tiny.rows(16)
