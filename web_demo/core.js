@@ -15,6 +15,7 @@ export { Outputs, Row } from "./core/model/row.js";
 export { TextModel } from "./core/model/text_model.js";
 
 export { IndexFile } from "./core/search/index_file.js";
+export { rerank } from "./core/search/reranking.js";
 export { SentenceSearch } from "./core/search/sentence_search.js";
 export { TaughtClasses } from "./core/search/taught_classes.js";
 export { taughtFile } from "./core/search/taught_file.js";

@@ -89,6 +89,12 @@ _CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any], Any]] = {
         {"length": 16, "labels": ("alarm", "music", "weather")},
         [*_TEXTS, *_WORDS[:8]],
     ),
+    "score": (
+        "TextClassifier",
+        {"problem": "regression", "paired": True},
+        {"length": "resizable"},
+        [*((text, "we saw it") for text in _TEXTS)],
+    ),
 }  # fmt: skip
 
 

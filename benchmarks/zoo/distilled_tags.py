@@ -3,15 +3,17 @@
     python -m benchmarks.zoo.distilled_tags mini-en --teacher all-MiniLM-L6-v2 --data DATA --texts news.txt.gz wiki.txt.gz --out runs/tags
 
 The teacher gets the small encoder's vocabulary, since soft labels are compared token by token, and is fine-tuned with the settings of
-`benchmarks.zoo.finetuning`. It then tags sentences of the texts. The encoder learns from CoNLL-2003's training sentences and from these,
-with the teacher's soft labels. Measured: entity F1 on both test parts of the teacher and of the distilled model. What the teacher loses
-against `zoo_finetuning.json` is the cost of the vocabulary. `--out` keeps both models; one that is there is used again.
+`benchmarks.zoo.finetuning`. With `--cased`, both have forms with capital letters of the training sentences. The teacher then tags
+sentences of the texts. The encoder learns from CoNLL-2003's training sentences and from these, with the teacher's soft labels. Measured:
+entity F1 on both test parts of the teacher and of the distilled model. What the teacher loses against `zoo_finetuning.json` is the cost of
+the vocabulary. `--out` keeps both models; one that is there is used again.
 """
 
 import argparse
 import gzip
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,9 @@ def main() -> None:
     kind, train, parts, options = read_case(CASE, arguments.data)
     folder = arguments.out / "teacher"
     if not folder.exists():
-        _train_teacher(arguments, (kind, train, options)).save_pretrained(folder)
+        _prepare(arguments, train[0])
+        made, _ = fine_tuned(str(arguments.out / "start"), CASE, arguments.seed, (kind, train, options), arguments)
+        made.save_pretrained(folder)
     teacher = kb.load_task(folder)
     folder = arguments.out / "distilled"
     if not folder.exists():
@@ -44,6 +48,7 @@ def main() -> None:
     student = kb.load_task(folder)
     result = {
         "model": arguments.model, "teacher": Path(arguments.teacher).name, "sentences": arguments.sentences, "seed": arguments.seed,
+        "cased": arguments.cased,
         "scores": {
             name: {part: task.score(*rows) for part, rows in parts.items()}
             for name, task in (("teacher", teacher), ("distilled", student))
@@ -53,16 +58,18 @@ def main() -> None:
     record.write(arguments.json, result, record.versions(PACKAGES), load)
 
 
-def _train_teacher(arguments: argparse.Namespace, data: tuple[Any, tuple, dict[str, Any]]) -> Any:
+def _prepare(arguments: argparse.Namespace, sentences: Sequence[Any]) -> None:
+    """Save what both trainings begin with: the small encoder, and the larger one with its vocabulary."""
     import kerasbert as kb
-    from kerasbert.compression.pruning.structured import trim_vocabulary
+    from kerasbert.compression.pruning.structured import add_cased_tokens, match_vocabulary
+    from kerasbert.text.cased_forms import strings_of
 
-    words = kb.SentenceEncoder.from_pretrained(arguments.model).tokenizer.vocabulary
-    trimmed = trim_vocabulary(
-        kb.SentenceEncoder.from_pretrained(arguments.teacher), ["the"], keep=words, characters=False
-    )
-    trimmed.save_pretrained(arguments.out / "trimmed")
-    return fine_tuned(str(arguments.out / "trimmed"), CASE, arguments.seed, data, arguments)[0]
+    student = kb.SentenceEncoder.from_pretrained(arguments.model)
+    if arguments.cased:
+        student = add_cased_tokens(student, strings_of(sentences))
+    student.save_pretrained(arguments.out / "student")
+    teacher = match_vocabulary(kb.SentenceEncoder.from_pretrained(arguments.teacher), student.tokenizer)
+    teacher.save_pretrained(arguments.out / "start")
 
 
 def _distil(arguments: argparse.Namespace, teacher: Any, train: tuple, data: tuple[Any, dict[str, Any]]) -> Any:
@@ -73,7 +80,7 @@ def _distil(arguments: argparse.Namespace, teacher: Any, train: tuple, data: tup
 
     case, (kind, options) = CASES[CASE], data
     keras.utils.set_random_seed(arguments.seed)
-    student = kind.from_pretrained(arguments.model, sequence_length=case.length, **options)
+    student = kind.from_pretrained(arguments.out / "student", sequence_length=case.length, **options)
     epochs = arguments.distillation_epochs
     distiller = Distiller(
         student, teacher, [SoftLabels(temperature=2.0)], label_weight=0.5, cache=arguments.out / "cache"
@@ -101,6 +108,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--teacher", required=True, metavar="FOLDER", help="the larger encoder")
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER", help="the data sets")
     parser.add_argument("--texts", type=Path, nargs="+", required=True, metavar="FILE", help="texts, .txt.gz")
+    parser.add_argument("--cased", action="store_true", help="give both models tokens with capital letters")
     parser.add_argument("--sentences", type=int, default=16_000, metavar="N", help="sentences of the texts (16,000)")
     parser.add_argument("--distillation-epochs", type=int, default=6, metavar="N", help="epochs of the small model (6)")
     parser.add_argument("--epochs", type=int, metavar="N", help="epochs of the teacher (those of the case)")

@@ -139,7 +139,7 @@ class Inspection:
                 "parameters",
                 f"{self.parameters:,} ({self.bytes_per_parameter:.3f} bytes each){self._other_parameters()}",
             ),
-            ("in 8 bits", quantized),
+            ("in at most 8 bits", quantized),
             ("multiply-accumulates", f"{self.macs:,} ({mac_shares})"),
             ("recipe", self.recipe + self._other_recipe()),
             ("minimum runtime", self.minimum_runtime),

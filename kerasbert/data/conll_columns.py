@@ -55,6 +55,19 @@ def split_columns(path: Path, separator: str | None, bad: BadRows, encoding: str
             yield number, None
 
 
+def has_columns(path: Path, encoding: str | None = None) -> bool:
+    """Tell whether a file has columns: its first lines have as many cells each, which lines of texts have not.
+
+    Args:
+        path: The file.
+        encoding: As for `read_lines`.
+    """
+    sample, _ = peek((line for _, line in read_lines(path, encoding) if line.strip()), _SAMPLE)
+    lines = [line for line in sample if not line.startswith(("#", DOCUMENT))]
+    separator = "\t" if lines and "\t" in lines[0] else " "
+    return len({len(_split_cells(line, separator)) for line in lines}) == 1
+
+
 def _split_cells(line: str, separator: str) -> list[str]:
     line = line.rstrip("\r\n")
     return BLANKS.split(line.strip(" \t")) if separator == " " else line.split(separator)

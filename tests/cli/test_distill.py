@@ -138,3 +138,21 @@ def test_the_teacher_is_not_replaced(command, teacher, run):
 def test_help_has_an_example(run):
     done = run("distill", "--help")
     assert done.code == 0 and "Example: kerasbert distill " in done.out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ada moved to Lima.\nCall Grace!\n", ["Ada moved to Lima.", "Call Grace!"]),
+        ("Ada O\nmoved O\n", [["Ada", "moved"]]),
+    ],
+)
+def test_a_tagger_learns_from_texts_or_from_words(tmp_path, text, expected):
+    from kerasbert.cli.runs.distillation_data import read_unlabelled
+    from kerasbert.processors.tagging import Tagging
+    from kerasbert.training.config import TrainConfig
+
+    path = tmp_path / "more.txt"
+    path.write_text(text, "utf-8")
+    table = read_unlabelled(Tagging, str(path), TrainConfig())
+    assert [each if isinstance(each, str) else list(each) for each in table.x] == expected and table.y is None

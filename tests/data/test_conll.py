@@ -7,6 +7,7 @@ import pytest
 
 from kerasbert.console.strictness import strict
 from kerasbert.data.conll import read_conll, read_tagged_lines
+from kerasbert.data.conll_columns import has_columns
 from kerasbert.errors import KerasBertError
 from kerasbert.processors import make_processor
 
@@ -234,3 +235,20 @@ def test_invalid_settings_raise(write, settings, told):
 def test_a_missing_file_raises(tmp_path):
     with pytest.raises(KerasBertError, match="no such file"):
         read_conll(tmp_path / "none.conll")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("EU B-ORG\nrejects O\n\nPeter B-PER\n", True),
+        ("EU\tNNP\tB-ORG\n\tO\tO\n\t\n\n", True),
+        ("-DOCSTART- -X- O\n\nEU NNP B-ORG\n", True),
+        ("Ada moved to Lima.\n\nCall Grace!\n", False),
+        ("one\ntwo\n", True),
+        ("", False),
+    ],
+)
+def test_texts_have_no_columns(tmp_path, text, expected):
+    path = tmp_path / "a.txt"
+    path.write_text(text, "utf-8")
+    assert has_columns(path) == expected

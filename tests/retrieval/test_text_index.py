@@ -1,8 +1,10 @@
 """`TextIndex`: texts added, replaced, removed, searched, saved and read; what is refused."""
 
+import json
 import struct
 import threading
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.retrieval.reranking import combined_order
 
+ROOT = Path(__file__).parents[2]
 TEXTS = ["wake me at six", "set an alarm for noon", "play some jazz", "the soup was cold", "he sold his house"]
 NAMES = ["a", "b", "c", "d", "e"]
 LONG = "The film was long. " * 20 + "\n\nA parcel arrives in two days. " + "We saw it again. " * 20
@@ -130,6 +133,12 @@ def test_cosines_and_scores_of_pairs_count_alike_whatever_their_ranges():
     assert combined_order(cosines, scores, 1) == [1, 2, 0]
     assert combined_order(cosines, [0.5, 0.5, 0.5], 0.9) == [0, 1, 2]
     assert combined_order([0.4], [0.1], 0.5) == [0]
+
+
+def test_kotlin_and_javascript_read_orders_of_python():
+    cases = json.loads((ROOT / "android_demo" / "testdata" / "reranking.json").read_text("utf-8"))
+    assert all(combined_order(case["cosines"], case["scores"], case["weight"]) == case["order"] for case in cases)
+    assert any(case["order"] != sorted(case["order"]) for case in cases)
 
 
 def test_one_thread_searches_while_another_adds(index):

@@ -7,16 +7,19 @@ export const USAGE = `usage: node web_demo/run.mjs COMMAND MODEL.tflite [OPTIONS
 
   tokenize MODEL           token ids and characters of each line
   predict MODEL            predictions of each line, in the form of \`kerasbert predict --json\`
-  search MODEL TEXTS       the texts of a .txt or .csv file that are most similar to each line
+  search MODEL TEXTS       the texts of a .txt, .csv or .kbindex file that are most similar to each line
   inspect MODEL            what the file says about itself; reads no input
 
 A line is a text or a pair {"text": ..., "pair": ...}; for predict also a question {"question": ..., "context": ...} or a
 prompt {"prompt": ..., "choices": [...]}. MODEL is a file, or the name of one in zoo/files.
 
-  --top N         search: texts that are found for a line (10)
-  --column NAME   search: the column of a table (the one with the longest texts)`;
+  --top N             search: texts that are found for a line (10)
+  --column NAME       search: the column of a table (the one with the longest texts)
+  --rerank MODEL      search: a model of pairs, which scores the first texts too
+  --candidates N      search: texts that it scores (20)
+  --rerank-weight X   search: the weight of its scores, from 0 to 1; the cosines have the rest (0.5)`;
 
-const OPTIONS = ["--top", "--column"];
+const OPTIONS = ["--top", "--column", "--rerank", "--candidates", "--rerank-weight"];
 const ZOO = new URL("../../zoo/files/", import.meta.url);
 
 /** The words of a command line. */
@@ -66,9 +69,29 @@ export class Arguments {
     throw new KerasBertError(`expected ${name} of at least 1, received ${text}; correct it`);
   }
 
-  /** The path of the model: the word as it is, or a file of the zoo with that name. A path that exists is never a name. */
+  /**
+   * Returns the value of an option that is a number from 0 to 1.
+   *
+   * @param {string} name
+   * @param {number} absent the value without the option.
+   * @returns {number}
+   * @throws {KerasBertError} when it is none.
+   */
+  share(name, absent) {
+    const text = this.text(name);
+    if (text === null) return absent;
+    const share = /^\d*\.?\d+$/.test(text) ? Number(text) : -1;
+    if (share >= 0 && share <= 1) return share;
+    throw new KerasBertError(`expected ${name} from 0 to 1, received ${text}; correct it`);
+  }
+
+  /** The path of the model. */
   model() {
-    const word = this.#values[1];
+    return this.path(this.#values[1]);
+  }
+
+  /** The path of a model: the word as it is, or a file of the zoo with that name. A path that exists is never a name. */
+  path(word) {
     if (existsSync(word) || /[/\\]/.test(word)) return word;
     const zoo = fileURLToPath(new URL(`${encodeURIComponent(word)}.tflite`, ZOO));
     return existsSync(zoo) ? zoo : word;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kerasbert.cli.process.progress import loading, note, progress
 from kerasbert.data.dataset import Dataset
 from kerasbert.data.plain_text import read_text
-from kerasbert.data.records import is_tabular
+from kerasbert.data.records import data_suffix, is_tabular
 from kerasbert.data.unlabelled import with_unlabelled
 from kerasbert.files.atomic import atomic_file
 from kerasbert.files.json_text import read_json
@@ -28,16 +28,20 @@ def read_unlabelled(kind: "type[Processor]", path: str, training: TrainConfig) -
 
     Args:
         kind: The class of the task's processor.
-        path: The file.
+        path: The file: lines of texts, or a data file of the task. A tagger splits texts into words.
         training: The options for reading files.
 
     Raises:
         KerasBertError: When the file cannot be read.
     """
     from kerasbert.cli.inputs.data_files import note_bad_rows
+    from kerasbert.data.conll_columns import has_columns
     from kerasbert.processors.classification import TextProcessor
+    from kerasbert.processors.tagging import Tagging
 
-    if issubclass(kind, TextProcessor) and not is_tabular(Path(path), training.delimiter):
+    plain = not is_tabular(Path(path), training.delimiter)
+    words = issubclass(kind, Tagging) and data_suffix(Path(path)) == ".txt"  # such a file may have columns of words too
+    if plain and (issubclass(kind, TextProcessor) or (words and not has_columns(Path(path), training.encoding))):
         table = read_text(path, max_rows=training.max_rows, encoding=training.encoding)
     else:
         table = replace(kind.read(path, replace(training, label_column=None)), y=None)

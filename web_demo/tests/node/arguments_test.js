@@ -21,6 +21,16 @@ test("counts are whole numbers from 1 on", () => {
   }
 });
 
+test("shares are from 0 to 1", () => {
+  for (const text of ["0", "1", "0.25", ".5", "1.0"]) {
+    assert.equal(new Arguments(["--rerank-weight", text]).share("--rerank-weight", 0.5), Number(text));
+  }
+  assert.equal(new Arguments([]).share("--rerank-weight", 0.5), 0.5);
+  for (const text of ["-0.1", "1.1", "", "half", "1e-1", "0x1"]) {
+    assertRefused(`from 0 to 1, received ${text}`, () => new Arguments(["--rerank-weight", text]).share("--rerank-weight", 0.5));
+  }
+});
+
 test("a pair has two texts and nothing else", () => {
   assert.deepEqual(readPair('{"pair": "b", "text": "a"}'), { text: "a", pair: "b" });
   for (const line of ["a", ' {"text": "a", "pair": "b"}', '{"text": "a"}', '{"text": "a", "pair": null}', "{", '{"text,pair": 1}']) {

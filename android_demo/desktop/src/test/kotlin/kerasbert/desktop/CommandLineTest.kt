@@ -55,6 +55,12 @@ class CommandLineTest {
         assertEquals(2, arguments.count("--threads", 1))
         assertEquals(10, arguments.count("--top", 10))
         assertEquals("text", arguments.text("--column"))
+        for ((text, share) in mapOf("0" to 0.0, "1" to 1.0, ".5" to 0.5)) {
+            assertEquals(share, Arguments(listOf("--rerank-weight", text)).share("--rerank-weight", 0.5), 0.0)
+        }
+        for (text in listOf("-0.1", "1.1", "half", "1e-1")) {
+            assertTrue("from 0 to 1, received $text" in refusal { Arguments(listOf("--rerank-weight", text)).share("--rerank-weight", 0.5) })
+        }
         assertTrue("an option among" in refusal { Arguments(listOf("--fast")) })
         assertTrue("a value after --top" in refusal { Arguments(listOf("--top")) })
         assertTrue("at least 1, received 0" in refusal { Arguments(listOf("--top", "0")).count("--top", 1) })

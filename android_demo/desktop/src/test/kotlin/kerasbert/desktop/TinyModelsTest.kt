@@ -20,7 +20,7 @@ class TinyModelsTest {
     @Test
     fun `every kind of task`() {
         val library = libraryOrSkip()
-        assertEquals(10, expected.size)
+        assertEquals(11, expected.size)
         for ((name, records) in expected) {
             val path = File(modelsFolder, name.toString())
             val file = ModelFile.open(path)
