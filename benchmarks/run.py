@@ -181,6 +181,7 @@ HELPERS = {
     "zoo.torch_peer": "a child process of zoo.task_peers",
     "zoo.distilled_tags": "trains for over an hour, and keeps its models in a folder",
     "zoo.squad_articles": "splits questions into the parts that training.finetuning reads",
+    "zoo.entity_sentences": "samples sentences of plain texts for the distillation of entities",
     "zoo.entity_texts": "joins data sets of entities into the training data of a file",
     "zoo.request_rows": "turns requests with slots into the training data of a file",
     "zoo.rerank_pairs": "makes the training data of a file from data sets of questions",

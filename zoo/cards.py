@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from kerasbert.console.tables import Block, Table
 from kerasbert.files.json_text import read_json_object
@@ -13,6 +14,9 @@ from kerasbert.zoo.building.file_recipe import FileRecipe
 from kerasbert.zoo.building.recipe import Recipe
 from kerasbert.zoo.catalog import ENCODER, FILE, ROOT, ZooModel
 from kerasbert.zoo.results import Result, select
+
+if TYPE_CHECKING:
+    from kerasbert.export.tflite.metadata import Metadata
 
 _TEACHER = "sentence-transformers/all-MiniLM-L6-v2"
 _PIPELINES = {
@@ -193,7 +197,7 @@ def _file_training(model: ZooModel) -> "tuple[str | Code, ...]":
 def _limits(model: ZooModel) -> tuple[str, ...]:
     vocabulary = _vocabulary_size(model)
     return (
-        "English, lower case; other scripts become unknown tokens.",
+        f"English{'' if _tells_capitals(model) else ', lower case'}; other scripts become unknown tokens.",
         "Texts of more than 128 tokens are cut."
         if model.task != "question-answering"
         else "Long texts are read in overlapping windows of 128 tokens, so an answer that needs two distant passages is not found.",
@@ -206,10 +210,19 @@ def _limits(model: ZooModel) -> tuple[str, ...]:
 def _vocabulary_size(model: ZooModel) -> int:
     if model.kind == ENCODER:
         return read_json_object(model.path / "config.json")["vocab_size"]
-    from kerasbert.export.tflite import metadata as packed_metadata
-
-    metadata = packed_metadata.read(model.path)
+    metadata = _metadata(model)
     return metadata.vocab_size if metadata and metadata.vocab_size else 0
+
+
+def _tells_capitals(model: ZooModel) -> bool:
+    metadata = None if model.kind == ENCODER else _metadata(model)
+    return bool(metadata and metadata.tokenizer) and metadata.tokenizer.get("lowercase") is False
+
+
+def _metadata(model: ZooModel) -> "Metadata | None":
+    from kerasbert.export.tflite import metadata
+
+    return metadata.read(model.path)
 
 
 def _is_score(result: Result) -> bool:

@@ -40,7 +40,8 @@ class PlainText(Dataset):
     starts: tuple[int, ...] = (0,)
 
     def label_summary(self) -> str:
-        return f"{len(self.starts):,} documents"
+        count = len(self.starts)
+        return f"{count:,} document{'s' * (count != 1)}"
 
     def select(self, rows: Sequence[int]) -> Self:
         document, starts = None, []
