@@ -42,6 +42,7 @@ class StatusPart(root: View) {
         FailureKind.ENGINE -> R.string.failure_engine
         FailureKind.MEMORY -> R.string.failure_memory
         FailureKind.UNREADABLE_TEXTS -> R.string.failure_unreadable_texts
+        FailureKind.UNREADABLE_INDEX -> R.string.failure_unreadable_index
         FailureKind.STORAGE -> R.string.failure_storage
         FailureKind.SAVING -> R.string.failure_saving
     }

@@ -22,6 +22,9 @@ enum class FailureKind {
     /** A file of texts cannot be read. */
     UNREADABLE_TEXTS,
 
+    /** A file of an index cannot be read, or is of another model. */
+    UNREADABLE_INDEX,
+
     /** The storage is full or cannot be written. */
     STORAGE,
 

@@ -16,6 +16,7 @@ private const val TOP = 20
 private const val REPORTED = 16 // texts between two reports
 private const val INDEX = "search-index"
 private const val TEXTS = "search-texts"
+private const val INDEX_ENDING = ".kbindex"
 
 /**
  * Texts that are searched.
@@ -73,9 +74,16 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
         search()
     }
 
-    /** The person chose a file of texts. A table with several columns is followed by a question, see [SearchState.choice]. */
+    /**
+     * The person chose a file of texts, or an index of this model, a `.kbindex`. A table with several columns is followed by a question,
+     * see [SearchState.choice].
+     */
     fun import(name: String, read: () -> ByteArray) {
         show(state.copy(failure = null))
+        if (name.endsWith(INDEX_ENDING, ignoreCase = true)) {
+            build(FailureKind.UNREADABLE_INDEX) { encoder, _ -> open(name, read(), encoder) }
+            return
+        }
         run(
             indexing,
             FailureKind.UNREADABLE_TEXTS,
@@ -97,7 +105,7 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
         val (name, file) = imported ?: return
         imported = null
         show(state.copy(choice = null))
-        if (column != null) build { Texts(name, file.texts(column)) }
+        if (column != null) buildTexts { Texts(name, file.texts(column)) }
     }
 
     /** Stops building an index. The texts that were searched before stay. */
@@ -110,16 +118,18 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
 
     override fun withModel(state: SearchState, model: ModelState) = state.copy(model = model, failure = null)
 
-    override fun modelReady() = build { null }
+    override fun modelReady() = buildTexts { null }
 
     /** Builds the index of texts; of the ones that are stored, or else of the sample, if there are none. */
-    private fun build(texts: () -> Texts?) {
+    private fun buildTexts(texts: () -> Texts?) = build(FailureKind.ENGINE) { encoder, progress -> indexOf(encoder, texts(), progress) }
+
+    private fun build(kind: FailureKind, make: (SentenceEncoding, Progress) -> Built?) {
         val model = state.model as? ModelState.Ready ?: return
         show(state.copy(done = 0, total = 1, failure = null))
         run(
             indexing,
-            FailureKind.ENGINE,
-            { progress -> indexOf(model, texts(), progress) },
+            kind,
+            { progress -> make(task(model) as SentenceEncoding, progress) },
             { built ->
                 if (built != null) {
                     show(state.copy(done = 0, total = 0, corpus = built.corpus, failure = built.failure))
@@ -131,13 +141,17 @@ class SearchPresenter(threads: Threads, models: Models, private val store: Store
         )
     }
 
-    private fun indexOf(model: ModelState.Ready, texts: Texts?, progress: Progress): Built? {
-        val encoder = task(model) as SentenceEncoding
+    private fun indexOf(encoder: SentenceEncoding, texts: Texts?, progress: Progress): Built? {
         val stored = if (texts == null) stored() else null
         if (stored != null && stored.second.model == encoder.vectorsName) return built(stored.first, stored.second, null)
         val wanted = texts ?: stored?.let { Texts(it.first, it.second.texts) } ?: Texts("", sample())
         val search = encode(encoder, wanted, progress) ?: return null
         return built(wanted.name, search, if (wanted.name.isEmpty()) null else save(wanted.name, search))
+    }
+
+    private fun open(name: String, bytes: ByteArray, encoder: SentenceEncoding): Built {
+        val search = IndexFile.read(ByteArrayInputStream(bytes), encoder.vectorsName)
+        return built(name, search, save(name, search))
     }
 
     private fun built(name: String, search: SentenceSearch, failure: Failure?): Built {

@@ -1,6 +1,7 @@
 package kerasbert.screens
 
 import kerasbert.core.KerasBertException
+import org.junit.Assert.assertArrayEquals
 import org.junit.Assert.assertEquals
 import org.junit.Assert.assertFalse
 import org.junit.Assert.assertNotEquals
@@ -185,6 +186,26 @@ class PresentersTest {
         threads.finish()
         assertEquals(3, presenter.state.corpus?.count)
         assertEquals(FailureKind.STORAGE, presenter.state.failure?.kind)
+    }
+
+    @Test
+    fun `an index is searched without encoding its texts, and kept`() {
+        search().also {
+            it.import("mine.txt") { "the film\nthe song\nthe river\n".toByteArray() }
+            threads.finish()
+        }
+        val bytes = store.entries.getValue("search-index")
+        store.entries.clear()
+        val presenter = search()
+        presenter.import("notes.KBINDEX") { bytes }
+        threads.finish()
+        assertEquals(Corpus("notes.KBINDEX", 3, presenter.state.corpus!!.bytes), presenter.state.corpus)
+        assertArrayEquals(bytes, store.entries.getValue("search-index"))
+        presenter.import("broken.kbindex") { bytes.copyOf(bytes.size - 1) }
+        threads.finish()
+        assertEquals(FailureKind.UNREADABLE_INDEX, presenter.state.failure?.kind)
+        assertEquals("what was searched stays", 3, presenter.state.corpus?.count)
+        assertEquals(0, presenter.state.total)
     }
 
     @Test

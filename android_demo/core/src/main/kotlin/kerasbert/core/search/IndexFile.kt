@@ -11,6 +11,7 @@ import java.util.zip.CRC32
 import kerasbert.core.KerasBertException
 
 private val MAGIC = "KBSI".toByteArray()
+private const val LONGEST_NAME = 200 // UTF-16 units of a model's name in a message
 private const val VERSION = 2
 private const val NUMBER = 4 // bytes
 private const val ALIGNMENT = 8
@@ -52,7 +53,7 @@ object IndexFile {
         val version = buffer(exactly(stream, NUMBER)).getInt()
         if (version != VERSION) throw damaged("one of version $version, where this program reads $VERSION")
         val info = section(stream).let { (tag, content) -> if (tag == "INFO") readInfo(Content(content)) else throw damaged() }
-        if (model != null && info.model != model) throw damaged("one of another model")
+        if (model != null && info.model != model) throw otherModel(info.openedAs)
         var search: SentenceSearch? = null
         while (true) {
             val (tag, bytes) = section(stream)
@@ -252,6 +253,12 @@ private class Content(bytes: ByteArray) {
 private fun little(size: Int): ByteBuffer = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN)
 
 private fun buffer(bytes: ByteArray): ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+
+private fun otherModel(openedAs: String): KerasBertException {
+    val (named, wanted) =
+        if (openedAs.isEmpty()) Pair("which it does not name", "its model") else Pair("named '${openedAs.take(LONGEST_NAME)}'", "that model")
+    return KerasBertException("expected a search index of this model, received one of another model, $named; open $wanted, or build the index again")
+}
 
 private fun damaged(received: String = "a damaged one") =
     KerasBertException("expected a search index of this model, received $received; build the index again")
