@@ -6,6 +6,13 @@ from kerasbert.zoo.catalog import ENCODER, models
 from kerasbert.zoo.results import Result, read_results, select
 
 LENGTHS = ("32 tokens, 1 thread", "128 tokens, 1 thread")
+# Data set of `benchmarks.zoo.task_peers` -> the file, and its data in zoo/results.csv.
+_PEERS = {
+    "clinc150": ("intents-150", "CLINC150 test"),
+    "banking77": ("banking", "Banking77 test"),
+    "hwu64": ("assistant", "HWU64 test"),
+    "snips": ("slots", "Snips validation"),
+}
 VECTORS = {"data": "STS-B test", "metric": "Spearman"}
 
 
@@ -112,7 +119,19 @@ def distilled_tags(result: dict) -> list[str]:
     return table(("entity F1", "dev", "test"), [(name, number(dev, 3), number(test, 3)) for name, dev, test in rows])
 
 
+def task_peers(result: dict) -> list[str]:
+    """Format the scores of files beside those of a larger encoder that PyTorch fine-tuned on the same rows."""
+    results, rows = read_results(), []
+    for name, found in result["data"].items():
+        file, data = _PEERS[name]
+        for metric in sorted(found.keys() - {"seconds"}):
+            int8 = newest(results, model=file, file="int8", data=data, metric=metric)
+            rows.append((file, f"{data}, {metric}", number(int8, 3), number(found[metric], 3)))
+    return table(("file", "data and metric", "the file", f"{result['model']} in PyTorch"), rows)
+
+
 TABLES = {
+    "task-peers": Table(task_peers, ("zoo_task_peers",)),
     "distilled-tags": Table(distilled_tags, ("zoo_distilled_tags",)),
     "int8-vectors": Table(int8_vectors, ()),
     "latencies": Table(latencies, ()),

@@ -22,5 +22,5 @@ def combined_order(cosines: list[float], scores: list[float], weight: float) -> 
 
 def _standardized(values: list[float]) -> np.ndarray:
     array = np.asarray(values, np.float64)
-    deviation = array.std()
+    deviation = array.std() if len(array) else 0.0
     return (array - array.mean()) / deviation if deviation > 0 else np.zeros_like(array)

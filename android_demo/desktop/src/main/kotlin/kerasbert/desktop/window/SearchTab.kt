@@ -89,7 +89,7 @@ internal class SearchTab(private val words: Words, demo: Demo) : Tab {
     }
 
     private fun importTexts() {
-        val file = FileDialogs.choose(panel, words["search_import"], "txt", "csv", "tsv") ?: return
+        val file = FileDialogs.choose(panel, words["search_import"], "txt", "csv", "tsv", "kbindex") ?: return
         presenter.import(file.name) { read(file) }
     }
 
