@@ -72,3 +72,15 @@ def test_other_commands_are_refused(tmp_path):
     path.write_text('encoder = "small-en"\ndata = "x"\n[[steps]]\ncommand = "delete"\n', "utf-8")
     with pytest.raises(KerasBertError, match="expected a command of train, .*received 'delete'"):
         FileRecipe.read(path)
+
+
+@pytest.mark.parametrize("name", ["2", "0", "texts"])
+def test_placeholders_that_stand_for_nothing_are_refused(tmp_path, name):
+    path = tmp_path / "a.toml"
+    step = f'[[steps]]\ncommand = "prune"\nmodel = "{{1}}"\nvocabulary_of = "{{{name}}}"\n'
+    path.write_text(
+        f'encoder = "small-en"\ndata = "x"\n[[steps]]\ncommand = "train"\n{step}[[steps]]\ncommand = "convert"\n',
+        "utf-8",
+    )
+    with pytest.raises(KerasBertError, match=rf"received \{{{name}\}} in step 2"):
+        FileRecipe.read(path)

@@ -1,6 +1,7 @@
 """The recipe of a zoo file for one task: the commands that make it from an encoder, in `files/NAME.toml`."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -13,10 +14,9 @@ from kerasbert.files.toml_text import read_toml
 BUNDLED = "bundled"  # the assistant data that ship with the package
 COMMANDS = ("train", "prune", "distill", "quantize", "convert")
 USERS_DATA = ("train", "dev", "unlabelled", "teacher")
-_MODEL_OPTIONS = {
-    "train": "--model",
-    "distill": "--student",
-}  # of the model that a command reads; an argument for all others
+# How a command names the model that it reads; for all others it is an argument.
+_MODEL_OPTIONS = {"train": "--model", "distill": "--student"}
+_PLACEHOLDER = re.compile(r"{(\w+)}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class FileRecipe(Record):
             path: The TOML file.
 
         Raises:
-            KerasBertError: When the file is missing or not TOML, or a command is none of `COMMANDS`.
+            KerasBertError: When the file is missing or not TOML, a command is none of `COMMANDS`, or a placeholder stands for nothing.
         """
         values = read_toml(Path(path), expected="the recipe of a zoo file in TOML")
         steps = []
@@ -89,6 +89,13 @@ class FileRecipe(Record):
             command = step.pop("command", None)
             if command not in COMMANDS:
                 raise KerasBertError(f"{path}: expected a command of {', '.join(COMMANDS)}, received {command!r}")
+            known = {*USERS_DATA, *(str(number) for number in range(1, len(steps) + 1))}
+            for name in _PLACEHOLDER.findall(str(step)):
+                if name not in known:
+                    raise KerasBertError(
+                        f"{path}: expected {{train}}, another of {', '.join(USERS_DATA)}, or the number of an earlier step, "
+                        f"received {{{name}}} in step {len(steps) + 1}"
+                    )
             steps.append(FileStep(command, step))
         if not steps or steps[-1].command != "convert":
             raise KerasBertError(f"{path}: expected steps that end with convert, received others; add it")
