@@ -216,7 +216,7 @@ def _vocabulary_size(model: ZooModel) -> int:
 
 def _tells_capitals(model: ZooModel) -> bool:
     metadata = None if model.kind == ENCODER else _metadata(model)
-    return bool(metadata and metadata.tokenizer) and metadata.tokenizer.get("lowercase") is False
+    return metadata is not None and (metadata.tokenizer or {}).get("lowercase") is False
 
 
 def _metadata(model: ZooModel) -> "Metadata | None":
