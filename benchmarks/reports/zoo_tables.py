@@ -1,5 +1,7 @@
 """Tables of docs/results/zoo.md that `kerasbert.zoo.documents` does not write."""
 
+from collections.abc import Iterable
+
 from benchmarks.reports.markdown_tables import number, percent, table
 from benchmarks.reports.results import Table
 from kerasbert.zoo.catalog import ENCODER, models
@@ -130,7 +132,33 @@ def task_peers(result: dict) -> list[str]:
     return table(("file", "data and metric", "the file", f"{result['model']} in PyTorch"), rows)
 
 
+def sentiment_reviews(result: dict) -> list[str]:
+    """Format the accuracy on reviews of each kind, of all and of those whose score reaches a threshold."""
+    rows = [
+        (name, f"{found['rows']:,}", number(found["accuracy"], 3), *map(_decided, found["decided"].values()))
+        for name, found in result["reviews"].items()
+    ]
+    return table(("reviews", "rows", "accuracy", *_from(next(iter(result["reviews"].values()))["decided"])), rows)
+
+
+def sentiment_neutral(result: dict) -> list[str]:
+    """Format the share of texts without an opinion whose score is below a threshold."""
+    rows = [(name, *map(percent, found["neutral"].values())) for name, found in result["neutral"].items()]
+    names = [f"below {each} (%)" for each in next(iter(result["neutral"].values()))["neutral"]]
+    return table(("texts", *names), rows)
+
+
+def _decided(found: dict[str, float]) -> str:
+    return f"{found['accuracy']:.3f} of {found['share']:.0%}"
+
+
+def _from(thresholds: Iterable[str]) -> list[str]:
+    return [f"from {each}" for each in thresholds]
+
+
 TABLES = {
+    "sentiment-reviews": Table(sentiment_reviews, ("zoo_sentiment_reviews",)),
+    "sentiment-neutral": Table(sentiment_neutral, ("zoo_sentiment_reviews",)),
     "task-peers": Table(task_peers, ("zoo_task_peers",)),
     "distilled-tags": Table(distilled_tags, ("zoo_distilled_tags",)),
     "int8-vectors": Table(int8_vectors, ()),
