@@ -74,7 +74,9 @@ def _decided(right: np.ndarray, decided: np.ndarray) -> dict[str, float]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", help="a classifier with the labels negative and positive: a file, or a name in the zoo")
+    parser.add_argument(
+        "model", help="a classifier with the labels negative and positive: a file, or a name in the zoo"
+    )
     for option, text in (("--reviews", "a name and a file of reviews"), ("--neutral", "a name and a file of texts")):
         parser.add_argument(
             option, nargs=2, action="append", required=True, metavar=("NAME", "FILE"), help=f"{text}; repeatable"
