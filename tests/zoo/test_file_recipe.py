@@ -55,6 +55,10 @@ def test_a_step_reads_the_result_that_it_names():
     assert step.arguments("w/2-prune", Path("w/3-distill"), {**data, "train": "a.tsv"}) == [
         *["distill", "--student", "w/1-train", "--teacher", "w/2-prune", "--train", "a.tsv", "--out", "w/3-distill"]
     ]
+    step = FileStep("pretrain", {"text": "{train}", "objectives": "masked-lm"})
+    assert step.arguments("small-en", Path("w/1-pretrain"), {"train": "a.txt,b.txt"}) == [
+        *["pretrain", "--model", "small-en", "--text", "a.txt,b.txt", "--objectives", "masked-lm", "--out", "w/1-pretrain"]
+    ]
     step = FileStep("prune", {"model": "{teacher}", "vocabulary_of": "{1}"})
     assert step.arguments("w/1-train", Path("w/2-prune"), data) == [
         *["prune", "large", "--vocabulary-of", "w/1-train", "--out", "w/2-prune"]
@@ -70,7 +74,7 @@ def test_bundled_data_are_found():
 def test_other_commands_are_refused(tmp_path):
     path = tmp_path / "a.toml"
     path.write_text('encoder = "small-en"\ndata = "x"\n[[steps]]\ncommand = "delete"\n', "utf-8")
-    with pytest.raises(KerasBertError, match="expected a command of train, .*received 'delete'"):
+    with pytest.raises(KerasBertError, match="expected a command of pretrain, .*received 'delete'"):
         FileRecipe.read(path)
 
 

@@ -12,10 +12,10 @@ from kerasbert.files.record import Record
 from kerasbert.files.toml_text import read_toml
 
 BUNDLED = "bundled"  # the assistant data that ship with the package
-COMMANDS = ("train", "prune", "distill", "quantize", "convert")
+COMMANDS = ("pretrain", "train", "prune", "distill", "quantize", "convert")
 USERS_DATA = ("train", "dev", "unlabelled", "teacher")
 # How a command names the model that it reads; for all others it is an argument.
-_MODEL_OPTIONS = {"train": "--model", "distill": "--student"}
+_MODEL_OPTIONS = {"pretrain": "--model", "train": "--model", "distill": "--student"}
 _PLACEHOLDER = re.compile(r"{(\w+)}")
 
 
