@@ -154,6 +154,54 @@ def few_examples_seconds(result: dict) -> list[str]:
     return table(columns, lines)
 
 
+def few_examples_trained(result: dict) -> list[str]:
+    """Format accuracy and seconds of training the encoder too, beside SetFit, by the examples of a class."""
+    lines = []
+    for data, counts in result["summary"].items():
+        for rows, methods in counts.items():
+            for method, found in methods.items():
+                title = '`method="trained"`' if method == "trained" else method
+                lines.append((data, rows, title, with_deviation(found), found["seeds"], number(found["seconds"], 0)))
+    return table(("data", "of each class", "method", "accuracy", "draws", "seconds, median"), lines)
+
+
+def budget(result: dict) -> list[str]:
+    """Format the scores and the seconds of the search under a budget, beside those of the candidates that were picked by hand."""
+    lines = []
+    for data, found in result["data"].items():
+        hand = found["by_hand"]
+        tried, best = len(hand["files"]) + len(hand["left_out"]), hand["best_on_dev"]
+        within = sum(each["within"] for each in hand["files"].values())
+        lines += [
+            (
+                data,
+                found["budget"],
+                f"`kerasbert fit`: {found['fit']['chosen']}",
+                number(found["fit"]["test"], 3),
+                _minutes(found["fit"]),
+            ),
+            (
+                data,
+                found["budget"],
+                f"the best on dev of {tried}, {within} within: {best['candidate']}",
+                number(best["test"], 3),
+                _minutes(hand),
+            ),
+            (
+                data,
+                found["budget"],
+                f"the best on test: {hand['best_on_test']['candidate']}",
+                number(hand["best_on_test"]["test"], 3),
+                "",
+            ),
+        ]
+    return table(("data", "budget", "file", "test score", "minutes"), lines)
+
+
+def _minutes(found: dict) -> str:
+    return number(found["seconds"] / 60, 0)
+
+
 def retrieval(result: dict) -> list[str]:
     """Format how often the right sentence is found, by model and form of the vectors."""
     columns = ("model", "numbers", "vectors", "bytes a vector", "first (%)", "among ten (%)", "nDCG@10")
@@ -201,6 +249,8 @@ TABLES = {
     "diagnosis": Table(diagnosis, ("diagnose_ranks",)),
     "few-examples": Table(few_examples, ("few_examples",)),
     "few-examples-seconds": Table(few_examples_seconds, ("few_examples",)),
+    "few-examples-trained": Table(few_examples_trained, ("few_examples_trained",)),
+    "budget": Table(budget, ("budget",)),
     "retrieval": Table(retrieval, ("retrieval",)),
     "retrieval-engines": Table(retrieval_engines, ("retrieval",)),
     "retrieval-sizes": Table(retrieval_sizes, ("retrieval",)),

@@ -20,6 +20,8 @@ _BATCH_SIZE = 16
 # An epoch of few rows is few steps: the encoder gets so many epochs that their number is about this, between two bounds.
 _STEPS, _FEWEST_EPOCHS, _MOST_EPOCHS = 200, 4, 48
 _RATE, _HEAD_FACTOR = 3e-4, 10.0  # the layer's rate is that of the encoder times the factor
+# The logits of the start over those of the centres: an example is near its centre, and would be learned already, without a gradient.
+_SOFTENED = 0.2
 _SEED = 1  # of the order of the rows
 _FOLDS, _MANY_ROWS = 3, 300  # with more rows, one of the folds is enough
 
@@ -104,7 +106,7 @@ class Trainings:
         for variable in model.optimizer.variables:
             variable.assign(tf.zeros_like(variable))
         start = centres(self.vectors(texts), classes, model.classes.units)
-        model.classes.set_weights([start.kernel.T, start.bias])
+        model.classes.set_weights([_SOFTENED * start.kernel.T, start.bias])
         steps = -(-len(texts) // _BATCH_SIZE)
         epochs = min(max(round(_STEPS / steps), _FEWEST_EPOCHS), _MOST_EPOCHS)
         trained: Any = model  # Keras' annotation of `fit` lacks the seed

@@ -38,7 +38,7 @@ def test_training_tells_classes_apart_that_the_encoder_does_not(few, tiny, folde
     others = tiny.rows(200, seed=3)
     frozen = kb.FewShotClassifier(folder, method="logistic").fit(*tiny.rows(48, seed=2))
     before, after = (each.score(*others)["accuracy"] for each in (frozen, few))
-    assert after > max(0.85, before)
+    assert after > max(0.8, before)
     assert few.taught.method == "trained" and set(few.taught.accuracy) == {"centre", "logistic", "trained"}
     assert few.taught.accuracy["trained"] > 0.7
 
