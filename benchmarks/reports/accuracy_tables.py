@@ -199,7 +199,7 @@ def budget(result: dict) -> list[str]:
 
 
 def _minutes(found: dict) -> str:
-    return number(found["seconds"] / 60, 0)
+    return f"{found['seconds'] / 60:.0f}"
 
 
 def retrieval(result: dict) -> list[str]:
@@ -250,7 +250,6 @@ TABLES = {
     "few-examples": Table(few_examples, ("few_examples",)),
     "few-examples-seconds": Table(few_examples_seconds, ("few_examples",)),
     "few-examples-trained": Table(few_examples_trained, ("few_examples_trained",)),
-    "budget": Table(budget, ("budget",)),
     "retrieval": Table(retrieval, ("retrieval",)),
     "retrieval-engines": Table(retrieval_engines, ("retrieval",)),
     "retrieval-sizes": Table(retrieval_sizes, ("retrieval",)),

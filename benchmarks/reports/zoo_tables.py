@@ -112,10 +112,11 @@ def distilled_tags(result: dict) -> list[str]:
     def one_seed(which: str) -> list[float]:
         return [scores[which][part]["entity F1"] for part in ("dev", "test")]
 
+    capitals = " and tokens with capitals" if result.get("cased") else ""
     rows = [
         fine_tuned(made),
-        (f"{made}, distilled from the next", *one_seed("distilled")),
-        (f"{result['teacher']} with the vocabulary of {made}, fine-tuned", *one_seed("teacher")),
+        (f"{made}{capitals.replace(' and', ' with')}, distilled from the next", *one_seed("distilled")),
+        (f"{result['teacher']} with the vocabulary of {made}{capitals}, fine-tuned", *one_seed("teacher")),
         fine_tuned(result["teacher"]),
     ]
     return table(("entity F1", "dev", "test"), [(name, number(dev, 3), number(test, 3)) for name, dev, test in rows])
