@@ -281,8 +281,8 @@ class FewShotClassifier:
             first, second = found.contradicting[0]
             lines = "lines" if table is not None and table.lines else "rows"
             raise KerasBertError(
-                f"expected one label for a text, received {len(found.contradicting):,} texts with two, such as those of {lines} {first} "
-                f"and {second}; correct them"
+                f"expected one label for a text, received two for {len(found.contradicting):,} of them, such as in {lines} {first} and "
+                f"{second}; correct them"
             )
         return texts, labels
 

@@ -133,7 +133,7 @@ def test_threads_get_the_answers_of_one_thread(few):
         (
             [*TEXTS, "Play some  jazz".lower()],
             [*LABELS, "alarm"],
-            "received 1 texts with two, such as those of rows 4 and 8",
+            "received two for 1 of them, such as in rows 4 and 8",
         ),
         (list(zip(TEXTS, TEXTS, strict=True)), LABELS, "single texts to teach, received pairs"),
         (["\u3042", "\u3044"], ["a", "b"], "expected texts with words that the model's tokenizer knows"),

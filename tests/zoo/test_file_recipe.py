@@ -57,7 +57,17 @@ def test_a_step_reads_the_result_that_it_names():
     ]
     step = FileStep("pretrain", {"text": "{train}", "objectives": "masked-lm"})
     assert step.arguments("small-en", Path("w/1-pretrain"), {"train": "a.txt,b.txt"}) == [
-        *["pretrain", "--model", "small-en", "--text", "a.txt,b.txt", "--objectives", "masked-lm", "--out", "w/1-pretrain"]
+        *[
+            "pretrain",
+            "--model",
+            "small-en",
+            "--text",
+            "a.txt,b.txt",
+            "--objectives",
+            "masked-lm",
+            "--out",
+            "w/1-pretrain",
+        ]
     ]
     step = FileStep("prune", {"model": "{teacher}", "vocabulary_of": "{1}"})
     assert step.arguments("w/1-train", Path("w/2-prune"), data) == [
