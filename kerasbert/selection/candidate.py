@@ -11,6 +11,7 @@ from kerasbert.files.record import Record, setting
 from kerasbert.zoo.building.file_recipe import FileStep
 
 DEFAULT_RECIPE = "dynamic_wi8_afp32"
+_RANKED_ROWS = 512  # of training, by which neurons are ranked
 _SECOND_RATE = 0.6  # share of the rate with which a narrowed model trains on, as in `kerasbert prune`
 
 
@@ -132,10 +133,12 @@ def steps(candidate: Candidate, data: Data, work: Path, rows: int | None, *, pro
     found.append(Step(FileStep("train", training), model, folder / "trained"))
     model = str(found[-1].out)
     if candidate.feed_forward:
-        narrow = {"feed_forward": candidate.feed_forward, "data": data.train, "max_rows": 512, **data.labelled}
+        ranked = min(_RANKED_ROWS, rows or _RANKED_ROWS)
+        narrow = {"feed_forward": candidate.feed_forward, "data": data.train, "max_rows": ranked, **data.labelled}
         found.append(Step(FileStep("prune", narrow), model, folder / "narrow"))
-        again = training if probe else {**training, **_rate(_SECOND_RATE * candidate.rate)}
-        found.append(Step(FileStep("train", again), str(found[-1].out), folder / "trained-narrow"))
+        if not probe:  # what its file costs does not depend on its weights
+            again = {**training, **_rate(_SECOND_RATE * candidate.rate)}
+            found.append(Step(FileStep("train", again), str(found[-1].out), folder / "trained-narrow"))
         model = str(found[-1].out)
     convert: dict[str, Any] = {"recipe": candidate.recipe, "length": list(data.lengths)}
     if candidate.recipe.startswith("static"):
