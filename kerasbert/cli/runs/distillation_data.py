@@ -1,6 +1,7 @@
 """The rows that a distillation adds to the training data: texts without labels, and variants of texts."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,10 +94,7 @@ def _variants(data: Dataset, config: DistillConfig, training: TrainConfig, token
     copies = config.augment or 0
     if config.augmentation == "masks":
         return perturb(data.x, tokenizer, copies, seed=training.seed)
-    with loading("the language model"):
-        from kerasbert.tasks.auto import load_task
-
-        model: Any = load_task(config.language_model or "", "masked-lm")
+    model = _language_model(config.language_model or "")
     note(f"variants by the masked language model {config.language_model}")
     with progress("replacing words", "words") as bar:
         bar.begin("replacing words")
@@ -104,3 +102,19 @@ def _variants(data: Dataset, config: DistillConfig, training: TrainConfig, token
             data.x, model, copies, seed=training.seed, neighbours=True,
             report=lambda done, words: bar.advance(done, words),
         )  # fmt: skip
+
+
+def _language_model(name: str) -> Any:
+    """Open a file of the zoo or of the user, or load a folder with its head for masked words."""
+    from kerasbert.export.tflite.file_kind import is_tflite
+    from kerasbert.model_names import shipped_model
+
+    path = name if os.path.exists(name) else shipped_model(name) or name
+    with loading("the language model"):
+        if is_tflite(path):
+            from kerasbert.export.runtime.opening import open_pipeline
+
+            return open_pipeline(path)
+        from kerasbert.tasks.auto import load_task
+
+        return load_task(name, "masked-lm")

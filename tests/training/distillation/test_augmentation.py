@@ -2,6 +2,7 @@
 
 import pytest
 
+import kerasbert as kb
 from kerasbert.errors import KerasBertError
 from kerasbert.tasks import MaskedLM
 from kerasbert.training.distillation import augment
@@ -80,3 +81,26 @@ def test_words_of_several_tokens_are_replaced_by_neighbours(language_model, tiny
     assert augment(["greatly, a"], language_model, **options, neighbours=True) == ["lovely, warm"] * 2
     assert augment(["greatly, a"], language_model, **options) == ["greatly, warm"] * 2
     language_model.encoder.embeddings.word.table.assign(table)
+
+
+@pytest.fixture(scope="module")
+def opened(language_model, tmp_path_factory):
+    path = tmp_path_factory.mktemp("file") / "words.tflite"
+    kb.export.convert(language_model, recipe="float32").save(path)
+    return kb.open(path)
+
+
+def test_a_file_finds_the_words_of_its_model(language_model, opened):
+    texts = ["A  good film, so greatly warm!", "filmzzz"]
+    options = {"copies": 3, "probability": 1.0, "candidates": 2, "seed": 5}
+    assert augment(texts, opened, **options) == augment(texts, language_model, **options)
+    (text,) = augment(["greatly, a"], opened, copies=1, probability=1.0, candidates=1, neighbours=True)
+    assert text == "warm, warm"  # a mask for both tokens
+    pairs = augment([("a good film", "it was bad")], opened, copies=2, probability=1.0, candidates=1)
+    assert pairs == [("warm warm warm", "warm warm warm")] * 2
+
+
+def test_a_file_of_another_task_is_refused(tiny, tmp_path):
+    kb.export.convert(tiny.narrow(), recipe="float32").save(tmp_path / "a.tflite")
+    with pytest.raises(KerasBertError, match="or an opened file of one, as language_model, received Pipeline"):
+        augment(["a film"], kb.open(tmp_path / "a.tflite"))
