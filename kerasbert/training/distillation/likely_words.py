@@ -97,11 +97,11 @@ class TaskWords:
             batch = places[first : first + _BATCH]
             predicted = iter(self._logits(encoded, [place for place in batch if len(place.ids) == 1]))
             for place in batch:
-                if len(place.ids) > 1:
-                    yield self._near.nearest(place.ids, count)
-                else:
+                if len(place.ids) == 1:
                     best = _best_ids(next(predicted), self._allowed, place.ids[0], count)
                     yield [readable(self.tokenizer, int(number)) for number in best]
+                else:
+                    yield self._near.nearest(place.ids, count)
 
     def _logits(self, encoded: Any, places: Sequence[Place]) -> np.ndarray:
         """The logits at each place, (places, V)."""
