@@ -11,6 +11,7 @@ the vocabulary. `--out` keeps both models; one that is there is used again.
 
 import argparse
 import gzip
+import json
 import random
 import re
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ def main() -> None:
     arguments = _arguments()
     import kerasbert as kb
 
+    _check_same_run(arguments)
     load = record.load()
     kind, train, parts, options = read_case(CASE, arguments.data)
     folder = arguments.out / "teacher"
@@ -56,6 +58,16 @@ def main() -> None:
     }  # fmt: skip
     print(result["scores"])
     record.write(arguments.json, result, record.versions(PACKAGES), load)
+
+
+def _check_same_run(arguments: argparse.Namespace) -> None:
+    """Keep what the models of the folder are made with: models of other settings are not used again."""
+    names = ("model", "teacher", "cased", "sentences", "distillation_epochs", "epochs", "seed", "precision")
+    settings, kept = {name: getattr(arguments, name) for name in names}, arguments.out / "settings.json"
+    if kept.exists() and (found := json.loads(kept.read_text("utf-8"))) != settings:
+        raise SystemExit(f"expected the settings of {arguments.out}, {found}, received {settings}; name another --out")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(settings), "utf-8")
 
 
 def _prepare(arguments: argparse.Namespace, sentences: Sequence[Any]) -> None:
