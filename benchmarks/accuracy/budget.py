@@ -122,14 +122,16 @@ def _by_hand(
     made = Data(str(parts["train"]), texts, options, {"task": task}, {}, LENGTHS)
     dev = data.read_conll(parts["dev"]) if task == "tagging" else data.read_table(parts["dev"])
     commands = Commands(made, dev, folder / "by-hand", arguments.threads, Progress())
-    spent, left_out = folder / "by-hand.json", {}
-    times = json.loads(spent.read_text("utf-8")) if spent.exists() else {}
+    spent, left_out, times = folder / "by-hand.json", {}, {}
     for candidate in BY_HAND:
         begin = time.perf_counter()
         _, score = next(iter(commands.scores([candidate], None)))
         if isinstance(score, KerasBertError):
             left_out[candidate] = str(score)
-        times.setdefault(str(candidate), time.perf_counter() - begin)
+        times = json.loads(spent.read_text("utf-8")) if spent.exists() else {}
+        times.setdefault(
+            str(candidate), time.perf_counter() - begin
+        )  # that of an earlier run, where it was trained then
         spent.write_text(json.dumps(times), "utf-8")
         print(f"{candidate}: {score} after {times[str(candidate)]:.0f} s", flush=True)
     begin = time.perf_counter()
