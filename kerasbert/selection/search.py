@@ -1,5 +1,6 @@
 """The search: it probes what candidates cost, trains those within the budget by successive halving, and chooses among the finalists."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -116,7 +117,7 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
             f"expected a budget that a file can meet, received {str(budget)!r}; the nearest is {nearest} "
             f"({probes[nearest].describe()}); allow more, or name other encoders as {argument('model')}"
         )
-    fitting = sorted(fitting, key=lambda each: -probes[each].seconds)
+    fitting = _by_turns(sorted(fitting, key=lambda each: -probes[each].seconds), list(space.layers))
     # Every structure is tried at the recommended rate before one is tried at another.
     candidates = [replace(each, rate=rate) for rate in RATES for each in fitting][: space.trials]
     trials = {each: Trial(each) for each in candidates}
@@ -159,6 +160,12 @@ def search(space: Space, budget: Budget, workshop: Workshop, progress: Progress)
         trials, key=lambda each: (each != chosen, each not in measured, -max(trials[each].scores.values(), default=-1))
     )
     return Outcome(probes, [trials[each] for each in order_of if trials[each].scores], reference, chosen, reason)
+
+
+def _by_turns(candidates: Sequence[Candidate], models: Sequence[str]) -> list[Candidate]:
+    """Order candidates so that each encoder's first comes before any second one: few trials try them all."""
+    turns = [[each for each in candidates if each.model == model] for model in models]
+    return [each for turn in itertools.zip_longest(*turns) for each in turn if each is not None]
 
 
 def _probe(space: Space, budget: Budget, workshop: Workshop, progress: Progress) -> dict[Candidate, Cost]:

@@ -92,6 +92,11 @@ def test_the_fastest_file_is_chosen_where_only_the_loss_is_limited():
     assert all(each.file_score < 0.92 * best for each in faster)
 
 
+def test_few_trials_try_every_encoder():
+    _, workshop = find("-8 %", trials=2)
+    assert {candidate.model for candidate, _ in workshop.trained} == set(LAYERS)
+
+
 def test_a_budget_that_no_structure_meets_names_the_nearest_and_trains_nothing():
     workshop = Fake()
     with pytest.raises(KerasBertError, match="the nearest is small, 1 layer") as error:
