@@ -38,24 +38,9 @@ QUESTIONS = (
     ("How much does the battery cost?", "The new battery lasts two days; the old one barely lasted one. Charging takes an hour."),
 )  # fmt: skip
 
-MASKED = (
-    "The capital of France is [MASK].",
-    "I drink a cup of [MASK] every morning.",
-    "They sat down and began to [MASK] their dinner.",
-    "Her sister moved to Nairobi in [MASK] and works for Kenya Airways.",
-    "wake me at half past [MASK] tomorrow",
-    "The [MASK] was cold and nobody apologised.",
-    "A quiet, clever [MASK] with one [MASK] too many.",
-    "Photosynthesis turns [MASK] into chemical energy.",
-    "remind me to call the [MASK] on Monday",
-    "[MASK]",
-)
-
 
 def golden_inputs(model: ZooModel) -> list:
-    """Return the inputs: texts, texts with masks, or pairs of a question and a text."""
-    if model.task == "masked-lm":
-        return list(MASKED)
+    """Return the inputs: texts, or pairs of a question and a text."""
     return list(QUESTIONS if model.task in _OF_PAIRS else TEXTS)
 
 

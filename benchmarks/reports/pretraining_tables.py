@@ -138,6 +138,24 @@ def continued(result: dict) -> list[str]:
     return table((result["model"], *metrics, "seeds"), rows)
 
 
+def masked_words(result: dict) -> list[str]:
+    """Format how often a masked word is the likeliest, or among the five likeliest; of all words and of longer ones."""
+    places = (("model", "first"), ("model", "among five"), ("most frequent words", "among five"))
+    rows = [
+        (
+            model,
+            f"{name}, {found['sentences']:,}",
+            words,
+            *(percent(found[side][words][place]) for side, place in places),
+        )
+        for model, texts in result["models"].items()
+        for name, found in texts.items()
+        for words in found["model"]
+    ]
+    columns = ("model", "sentences", "words", "first (%)", "among five (%)", "the five most frequent words (%)")
+    return table(columns, rows)
+
+
 TABLES = {
     "masks": Table(masks, ("pretraining_masks",)),
     "losses": Table(losses, ("pretraining_losses",)),
@@ -146,5 +164,6 @@ TABLES = {
     "curves": Table(curves, ("pretraining_curves",)),
     "runs": Table(runs, ("pretraining_runs",)),
     "continued": Table(continued, ("continued_pretraining",)),
+    "masked-words": Table(masked_words, ("masked_words",)),
     "japanese": Table(japanese, ("japanese_pretraining",)),
 }

@@ -1,11 +1,12 @@
-"""The masks and the scores of the measurements of `fill-mask` and `sentiment`."""
+"""The masks and the scores of the measurements of masked words and of `sentiment`."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from benchmarks.zoo import masked_words, sentiment_reviews
+from benchmarks.training import masked_words
+from benchmarks.zoo import sentiment_reviews
 
 ARGUMENTS = SimpleNamespace(seed=1, sentences=5)
 

@@ -1,11 +1,11 @@
 """How often a masked language model finds a word that is masked in a sentence it has not seen.
 
-    python -m benchmarks.zoo.masked_words fill-mask --texts "zoo texts, held out" dev.txt --texts "WikiText-2 test" test.txt.gz
+    python -m benchmarks.training.masked_words float.tflite int8.tflite --texts "held out" dev.txt --texts XQuAD sentences.txt
 
 In each of `--sentences` sentences of every file one word is replaced by a mask: a word of letters, not the first one, that is one token.
 Measured: how often it is the likeliest word, and how often it is among the five likeliest; the same for the words with four letters or
 more, most of which are not function words. Beside it the five most frequent of the hidden words, for every mask: the share that needs no
-model. A model of the zoo gets lines in `zoo/results.csv`.
+model.
 """
 
 import argparse
@@ -18,13 +18,9 @@ from typing import Any
 
 import kerasbert as kb
 from benchmarks.common import record
-from benchmarks.zoo.rows import make_result
-from kerasbert.zoo.catalog import models
-from kerasbert.zoo.results import add_results
 
 PACKAGES = ("ai-edge-litert", "tokenizers", "numpy")
 TOP = 5
-METRICS = {"top-1 accuracy": "first", "top-5 accuracy": "among five"}
 _WORD = re.compile(r"[A-Za-z]+")
 _LONG = 4  # letters
 
@@ -32,27 +28,21 @@ _LONG = 4  # letters
 def main() -> None:
     """Measure, print and write the result."""
     arguments = _arguments()
-    load, model = record.load(), kb.open(arguments.model)
-    found = {}
-    for name, path in arguments.texts:
-        masked = _masked(_sentences(Path(path)), set(model.tokenizer.vocabulary), model.tokenizer.mask_token, arguments)
-        predictions = model([text for text, _ in masked], top_k=TOP)
-        lists = [[word["word"].lower() for word in each["masks"][0]["words"]] for each in predictions]
-        words = [word for _, word in masked]
-        frequent = [[word for word, _ in Counter(words).most_common(TOP)]] * len(words)
-        found[name] = {
-            "sentences": len(words), "model": _scores(lists, words), "most frequent words": _scores(frequent, words)
-        }  # fmt: skip
-        print(name, found[name])
-    if arguments.model in {each.name for each in models()}:
-        add_results(
-            [
-                make_result(arguments.model, "int8", name, metric, [each["model"]["all words"][place]], "xnnpack")
-                for name, each in found.items()
-                for metric, place in METRICS.items()
-            ]
-        )
-    record.write(arguments.json, {"model": Path(arguments.model).name, "texts": found}, record.versions(PACKAGES), load)
+    load, found = record.load(), {}
+    for path in arguments.models:
+        model = kb.open(path)
+        found[path.stem] = {name: _measured(model, Path(texts), arguments) for name, texts in arguments.texts}
+        print(path.stem, found[path.stem])
+    record.write(arguments.json, {"models": found}, record.versions(PACKAGES), load)
+
+
+def _measured(model: Any, path: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    masked = _masked(_sentences(path), set(model.tokenizer.vocabulary), model.tokenizer.mask_token, arguments)
+    predictions = model([text for text, _ in masked], top_k=TOP)
+    lists = [[word["word"].lower() for word in each["masks"][0]["words"]] for each in predictions]
+    words = [word for _, word in masked]
+    frequent = [[word for word, _ in Counter(words).most_common(TOP)]] * len(words)
+    return {"sentences": len(words), "model": _scores(lists, words), "most frequent words": _scores(frequent, words)}
 
 
 def _sentences(path: Path) -> list[str]:
@@ -89,7 +79,9 @@ def _scores(lists: list[list[str]], words: list[str]) -> dict[str, Any]:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", help="a masked language model: a file, a folder, or a name in the zoo")
+    parser.add_argument(
+        "models", nargs="+", type=Path, metavar="MODEL", help="masked language models: files or folders"
+    )
     parser.add_argument(
         "--texts",
         nargs=2,
@@ -100,7 +92,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--sentences", type=int, default=2000, metavar="N", help="of each file (2,000)")
     parser.add_argument("--seed", type=int, default=1)
-    record.add_output(parser, "zoo_masked_words")
+    record.add_output(parser, "masked_words")
     return parser.parse_args()
 
 
