@@ -165,43 +165,6 @@ def few_examples_trained(result: dict) -> list[str]:
     return table(("data", "of each class", "method", "accuracy", "draws", "seconds, median"), lines)
 
 
-def budget(result: dict) -> list[str]:
-    """Format the scores and the seconds of the search under a budget, beside those of the candidates that were picked by hand."""
-    lines = []
-    for data, found in result["data"].items():
-        hand = found["by_hand"]
-        tried, best = len(hand["files"]) + len(hand["left_out"]), hand["best_on_dev"]
-        within = sum(each["within"] for each in hand["files"].values())
-        lines += [
-            (
-                data,
-                found["budget"],
-                f"`kerasbert fit`: {found['fit']['chosen']}",
-                number(found["fit"]["test"], 3),
-                _minutes(found["fit"]),
-            ),
-            (
-                data,
-                found["budget"],
-                f"the best on dev of {tried}, {within} within: {best['candidate']}",
-                number(best["test"], 3),
-                _minutes(hand),
-            ),
-            (
-                data,
-                found["budget"],
-                f"the best on test: {hand['best_on_test']['candidate']}",
-                number(hand["best_on_test"]["test"], 3),
-                "",
-            ),
-        ]
-    return table(("data", "budget", "file", "test score", "minutes"), lines)
-
-
-def _minutes(found: dict) -> str:
-    return f"{found['seconds'] / 60:.0f}"
-
-
 def retrieval(result: dict) -> list[str]:
     """Format how often the right sentence is found, by model and form of the vectors."""
     columns = ("model", "numbers", "vectors", "bytes a vector", "first (%)", "among ten (%)", "nDCG@10")
