@@ -6,10 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
+import tf_keras as keras
 
 from kerasbert.errors import KerasBertError
 from kerasbert.ids import INPUT_NAMES
-from kerasbert.processors import Features
+from kerasbert.processors import Features, Processor
 from kerasbert.processors.features import TokenLists
 from kerasbert.processors.masked_lm import MaskedWords
 from kerasbert.processors.word_pieces import readable, word_pieces
@@ -72,8 +73,10 @@ def likely_words(model: Any) -> LikelyWords:
         return TaskWords(model)
     if isinstance(getattr(model, "processor", None), MaskedWords) and getattr(model, "tokenizer", None) is not None:
         return FileWords(model)
+    opened = isinstance(getattr(model, "processor", None), Processor) and not isinstance(model, keras.Model)
+    received = f"{model.name}, of another task" if opened else type(model).__name__
     raise KerasBertError(
-        f"expected a MaskedLM with a tokenizer, or an opened file of one, as language_model, received {type(model).__name__}"
+        f"expected a MaskedLM with a tokenizer, or an opened file of one, as language_model, received {received}"
     )
 
 
