@@ -80,11 +80,11 @@ def convert(
         ```
     """
     from kerasbert.tasks.base import check_task
-    from kerasbert.tasks.precision import float32_policy
+    from kerasbert.tasks.precision import FLOAT32, dtype_policy
 
     check_task(task)
     options = resolve_options(task, recipe, target, length, integer_only, min_runtime, inputs, split_k, table_bits)
-    with float32_policy():
+    with dtype_policy(FLOAT32):
         return _convert(_quantized_task(task.in_float32(), options, calibration, calibration_rows), options)
 
 

@@ -93,28 +93,22 @@ def _load(config: PretrainConfig, run: Path | None) -> "tuple[Pretrainer, TextSt
     texts = text_stream(config.text, config.encoding)
     dev = None if config.dev is None else text_stream(config.dev, config.encoding)
     with loading("the model"):
-        import tf_keras as keras
-
+        from kerasbert.tasks.precision import check_precision, dtype_policy
         from kerasbert.training import pretraining
         from kerasbert.training.preparation import strategy_named
 
         strategy = strategy_named(config.distribute)
-        pretraining.check_precision(config.precision)
+        check_precision(config.precision)
         sizes = pretraining.model_config(config.model)
         if sizes is not None:
             pretraining.weights_of(config, sizes.model_type)  # refused before a vocabulary is learned
     tokenizer = None if sizes is None else _tokenizer(config, sizes.model_type, texts, run)
     with loading("the model"):
-        policy = keras.mixed_precision.global_policy()
-        keras.mixed_precision.set_global_policy("mixed_bfloat16" if config.precision == "bfloat16" else "float32")
-        try:
-            with strategy.scope():
-                if sizes is None or tokenizer is None:
-                    task = pretraining.loaded_pretrainer(config)
-                else:
-                    task = pretraining.new_pretrainer(config, sizes, tokenizer)
-        finally:
-            keras.mixed_precision.set_global_policy(policy)
+        with dtype_policy(config.precision), strategy.scope():
+            if sizes is None or tokenizer is None:
+                task = pretraining.loaded_pretrainer(config)
+            else:
+                task = pretraining.new_pretrainer(config, sizes, tokenizer)
     for stream in (texts, dev):
         if stream is not None and (line := check_known_tokens(task.tokenizer, stream)):
             note(f"note: {line}")

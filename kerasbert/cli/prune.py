@@ -14,7 +14,7 @@ from kerasbert.training.config import PRUNING_SHARE, RATE_SHARE_HELP, TrainConfi
 
 _TRAINING = OptionGroup(
     TrainConfig,
-    without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "tokenize_as", "early_stopping"),
+    without=(*options.NOT_FOR_SAVED_MODELS, "sequence_length", "tokenize_as", "early_stopping", "precision"),
     required=("out",),
     defaults={"epochs": 3},
     help={

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 _TRAINING = OptionGroup(
     TrainConfig,
-    without=(*(name for name in options.NOT_FOR_SAVED_MODELS if name != "new_head"), "sequence_length", "epochs"),
+    without=(
+        *(name for name in options.NOT_FOR_SAVED_MODELS if name != "new_head"),
+        "sequence_length",
+        "epochs",
+        "precision",
+    ),
     required=("train", "out"),
     defaults={"dropout": 0.0},
     help={"dropout": DROPOUT_HELP, "learning_rate": RATE_SHARE_HELP.format(share=QUANTIZATION_SHARE)},

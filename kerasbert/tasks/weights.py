@@ -15,7 +15,7 @@ from kerasbert.files.training_recommendation import Recommendation
 from kerasbert.layers.quantization.activation_quantizers import activation_quantizers
 from kerasbert.layers.quantization.policy import QuantizationPolicy
 from kerasbert.layers.traversal import named_variables, sublayers
-from kerasbert.tasks.precision import FLOAT32, float32_policy
+from kerasbert.tasks.precision import FLOAT32, POLICIES, dtype_policy
 from kerasbert.tasks.text_model import TextModel
 
 _POSITIONS = "encoder.embeddings.position.table"
@@ -122,8 +122,22 @@ class WeightsModel(TextModel):
         layers = [self, *sublayers(self, keras.layers.Layer)]
         if {layer.compute_dtype for layer in layers} <= {FLOAT32}:
             return self
-        with float32_policy():
-            return self._copy_with_ranges(dtype=FLOAT32)
+        return self.with_precision(FLOAT32)
+
+    def with_precision(self, precision: str) -> Self:
+        """Copy the task and its weights, with layers that compute in a precision. Weights stay in float32.
+
+        Args:
+            precision: `float32` or `bfloat16`.
+
+        Returns:
+            The copy.
+
+        Raises:
+            KerasBertError: When the processor does not compute in it.
+        """
+        with dtype_policy(precision):
+            return self._copy_with_ranges(dtype=POLICIES[precision])
 
     def _copy_with_ranges(self, changes: Mapping[str, Any] = _NOTHING, **encoder_changes: Any) -> Self:
         other = self._copy(changes, **encoder_changes)

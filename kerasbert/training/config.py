@@ -187,6 +187,12 @@ class TrainConfig(Options):
         None, "Stop after N epochs without a better score on the development data.", at_least=1
     )
     seed: int = setting(1, SEED_HELP, at_least=0, at_most=2**32 - 1)
+    precision: str = setting(
+        "float32",
+        "Arithmetic of the layers in training: float32 or bfloat16, for processors that have it. Weights stay in float32.",
+        "NAME",
+        choices=("float32", "bfloat16"),
+    )
     jit: bool = setting(False, "Compile the training step with XLA.", "")
     checkpoint_minutes: float = setting(
         5.0,

@@ -92,12 +92,7 @@ class PretrainConfig(Options):
     weight_decay: float = same_setting(TrainConfig, "weight_decay")
     clip_norm: float = same_setting(TrainConfig, "clip_norm")
     dropout: float | None = same_setting(TrainConfig, "dropout")
-    precision: str = setting(
-        "float32",
-        "Arithmetic of the layers: float32 or bfloat16, for processors that have it. Weights and the optimizer stay in float32.",
-        "NAME",
-        choices=("float32", "bfloat16"),
-    )
+    precision: str = same_setting(TrainConfig, "precision")
     seed: int = same_setting(TrainConfig, "seed")
     jit: bool = same_setting(TrainConfig, "jit")
     checkpoint_minutes: float = same_setting(TrainConfig, "checkpoint_minutes")

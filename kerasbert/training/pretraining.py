@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import tf_keras as keras
@@ -162,29 +161,6 @@ def recommended_rate(task: Pretrainer, continued: bool) -> float:
     """
     rate = next(rate for least, rate in _RATES if task.config.hidden_size >= least)
     return rate * _CONTINUED if continued else rate
-
-
-def check_precision(precision: str) -> None:
-    """Check that the processor computes in a precision.
-
-    Args:
-        precision: `float32` or `bfloat16`.
-
-    Raises:
-        KerasBertError: When it does not: the arithmetic would be slower than float32.
-    """
-    import tensorflow as tf
-
-    if precision == "float32" or tf.config.list_physical_devices("GPU"):
-        return
-    try:
-        flags = Path("/proc/cpuinfo").read_text("ascii", "replace")
-    except OSError:
-        return  # another system, which does not say
-    if not any(flag in flags for flag in ("avx512_bf16", "amx_bf16", "avx_ne_convert", " bf16")):
-        raise KerasBertError(
-            "expected a processor with bfloat16 (AVX512_BF16, AMX or a GPU) for --precision bfloat16, received one without; leave it out"
-        )
 
 
 def pretrain(

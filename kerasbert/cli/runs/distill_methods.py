@@ -97,7 +97,7 @@ def _by_two_vocabularies(config: DistillConfig, training: TrainConfig, data: "Da
             teacher, data.x, config.vocabulary_size, config.hidden_size, layers if isinstance(layers, int) else None
         )
     dual = DualVocabulary(
-        student if training.dropout is None else student.with_dropout(training.dropout),
+        _trainable(student, training),
         teacher, config.mixing_rate, config.projection, config.projection_weight, config.layer_map or "uniform",
     )  # fmt: skip
     settings = {
@@ -210,7 +210,7 @@ def _load(config: DistillConfig, training: TrainConfig) -> "tuple[Task, Task]":
 
 
 def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig, data: "Dataset") -> "Task":
-    """Replace the student's layer norms and its dropout, as the options require."""
+    """Replace the student's layer norms, its dropout and its arithmetic, as the options require."""
     from kerasbert.cli.process.progress import progress
     from kerasbert.data.sampling import sample_evenly
     from kerasbert.training.distillation import no_norm_student
@@ -218,4 +218,10 @@ def _adapt_student(student: "Task", config: DistillConfig, training: TrainConfig
     if config.no_norm:
         with progress("fitting the student's scales and shifts"):
             student = no_norm_student(student, student.config.num_hidden_layers, sample_evenly(data.x, _SCALE_EXAMPLES))
-    return student if training.dropout is None else student.with_dropout(training.dropout)
+    return _trainable(student, training)
+
+
+def _trainable(student: "Task", training: TrainConfig) -> "Task":
+    """The student with the dropout and the arithmetic of the training."""
+    student = student if training.dropout is None else student.with_dropout(training.dropout)
+    return student if training.precision == "float32" else student.with_precision(training.precision)

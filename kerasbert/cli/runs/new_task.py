@@ -32,6 +32,7 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
         import tf_keras as keras
 
         from kerasbert import tasks
+        from kerasbert.tasks.precision import dtype_policy
         from kerasbert.training.preparation import strategy_named
 
         strategy = strategy_named(training.distribute)  # first: workers connect when TensorFlow starts
@@ -61,7 +62,7 @@ def new_task(training: TrainConfig, data: "TrainingData") -> "Task":
             settings["exits"] = parse_exits(training.exits)
         settings |= {**answer_settings(training), **fallback_settings(training)}
         settings |= {name: True for name in ("layer_mix", "new_head") if getattr(training, name)}
-        with strategy.scope():
+        with dtype_policy(training.precision), strategy.scope():
             task = tasks.TASKS[name].from_pretrained(data.folder, **settings)
             if training.cased:
                 from kerasbert.compression.pruning.structured.matched_vocabulary import match_vocabulary

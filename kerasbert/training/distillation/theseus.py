@@ -182,7 +182,8 @@ class _Module:
             states, probabilities = self.old[0](x, bias, training=False)
             for block in self.old[1:]:
                 states, probabilities = block(states, bias, training=False)
-            return states, probabilities
+            dtype = self.block.compute_dtype  # the successor may compute in 16 bits
+            return tf.cast(states, dtype), tf.cast(probabilities, dtype)
 
         return tf.cond(self.replaced, lambda: self.block(x, bias, training=training), before)
 
