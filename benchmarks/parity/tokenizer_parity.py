@@ -11,6 +11,9 @@ Japanese tokenizer has no offsets, so there each token is compared with the text
 trained on the lines, because none is published as plain text. So are those of `learn_tokenizer`, whose folders transformers opens with
 `AutoTokenizer`. `--data` is searched for `.tsv`, `.txt`, `.json`, `.jsonl` and CoNLL files,
 plain or gzip: every field with letters is a line.
+
+With `--folders`, folders with a `tokenizer.json` are compared instead, which transformers opens with `PreTrainedTokenizerFast`; the other
+entries of the result file stay.
 """
 
 import argparse
@@ -68,6 +71,13 @@ def main() -> None:
     lines = read_lines(arguments.data)
     if not lines:
         sys.exit(f"expected text files in {arguments.data}, received none; name their folder with --data")
+    if arguments.folders:
+        path = Path(arguments.json)
+        found = json.loads(path.read_text("utf-8")) if path.exists() and path.stat().st_size else {}
+        results = found.get("results", {})
+        results |= {folder.name: compare_json(folder, lines, arguments) for folder in arguments.folders}
+        _write(arguments, len(lines), results, load)
+        return
     results = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name, settings in SETTINGS.items():
@@ -86,7 +96,11 @@ def main() -> None:
             results[f"{name} (learned here)"] = compare_learned(
                 name, Path(scratch) / f"learned-{name}", lines, arguments
             )
-    result = {"lines_found": len(lines), "seed": arguments.seed, "results": results}
+    _write(arguments, len(lines), results, load)
+
+
+def _write(arguments: argparse.Namespace, lines: int, results: dict, load: Any) -> None:
+    result = {"lines_found": lines, "seed": arguments.seed, "results": results}
     record.write(arguments.json, result, record.versions(PACKAGES), load)
     if any(value for numbers in results.values() for key, value in numbers.items() if key.startswith("mismatches")):
         sys.exit(1)
@@ -111,6 +125,24 @@ def compare_folder(name: str, folder: Path, lines: list[str], arguments: argpars
         reference = transformers.BertTokenizerFast.from_pretrained(folder)
     strings = _strings(name, lines, reference.all_special_tokens, arguments)
     return compare(name, tokenizer_from_folder(folder), reference, strings)
+
+
+def compare_json(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
+    """Compare both tokenizers of one folder with `tokenizer.json`.
+
+    Args:
+        folder: The folder.
+        lines: Real text.
+        arguments: Of the command line.
+    """
+    import transformers
+
+    from kerasbert.text import tokenizer_from_folder
+
+    tokenizer = tokenizer_from_folder(folder)
+    names = tokenizer.special_tokens()
+    reference = transformers.PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **names)
+    return compare(folder.name, tokenizer, reference, _strings(folder.name, lines, [*names.values()], arguments))
 
 
 def compare_albert(folder: Path, lines: list[str], arguments: argparse.Namespace) -> dict:
@@ -305,14 +337,16 @@ def _vocabulary_file(folder: Path) -> bytes | None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--vocabularies", type=Path, required=True, metavar="DIR", help="a folder with one folder per vocabulary"
-    )
+    parser.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder with one folder per vocabulary")
+    parser.add_argument("--folders", type=Path, nargs="+", metavar="DIR", help="folders with a tokenizer.json")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="text files in several languages")
     parser.add_argument("--strings", type=int, default=24_000, help="strings per vocabulary, half of them random")
     parser.add_argument("--seed", type=int, default=0)
     record.add_output(parser, "tokenizer_parity")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if (arguments.vocabularies is None) == (arguments.folders is None):
+        parser.error("expected either --vocabularies or --folders; name one of them")
+    return arguments
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def max_sequence_length(config: Mapping[str, Any]) -> int:
         KerasBertError: when RoBERTa's padding id is not a whole number.
     """
     positions = config.get("max_position_embeddings") or 512
-    if config.get("model_type") != "roberta":
+    if config.get("model_type") not in ("roberta", "xlm-roberta"):
         return positions
     padding = config.get("pad_token_id", 1)
     if type(padding) is not int or not 0 <= padding < 2**31:

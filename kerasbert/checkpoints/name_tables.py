@@ -263,6 +263,8 @@ ARCHITECTURES = {
     "static": Architecture("static.", _static, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}),
 }  # fmt: skip
 
+ARCHITECTURES["xlm-roberta"] = ARCHITECTURES["roberta"]
+
 ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have
 PRETRAINING = "pretraining"  # the start of the paths of heads of pretraining that Hugging Face does not have
 

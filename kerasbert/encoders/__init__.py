@@ -8,7 +8,7 @@ from kerasbert.encoders.distilbert import DistilBertConfig, DistilBertEncoder
 from kerasbert.encoders.electra import ElectraConfig, ElectraEncoder
 from kerasbert.encoders.mobilebert import MobileBertConfig, MobileBertEncoder
 from kerasbert.encoders.presets import PRESETS, preset
-from kerasbert.encoders.roberta import RobertaConfig, RobertaEncoder
+from kerasbert.encoders.roberta import RobertaConfig, RobertaEncoder, XlmRobertaConfig, XlmRobertaEncoder
 from kerasbert.encoders.static import StaticConfig, StaticEncoder
 from kerasbert.errors import KerasBertError
 
@@ -21,6 +21,7 @@ ENCODERS: dict[str, type[Encoder]] = {
         DistilBertEncoder,
         ElectraEncoder,
         RobertaEncoder,
+        XlmRobertaEncoder,
         BiLstmEncoder,
         StaticEncoder,
     )
@@ -45,6 +46,8 @@ __all__ = [
     "RobertaEncoder",
     "StaticConfig",
     "StaticEncoder",
+    "XlmRobertaConfig",
+    "XlmRobertaEncoder",
     "encoder_class",
     "preset",
 ]

@@ -54,3 +54,36 @@ class RobertaEncoder(Encoder):
     """
 
     config_class = RobertaConfig
+
+
+@dataclass(frozen=True)
+class XlmRobertaConfig(RobertaConfig):
+    """The sizes of an XLM-RoBERTa (Conneau et al. 2020), a RoBERTa of 100 languages. The defaults are those of xlm-roberta-base.
+
+    See `EncoderConfig` for the attributes.
+
+    Example:
+        ```python
+        kb.encoders.XlmRobertaConfig(num_hidden_layers=2, hidden_size=128, num_attention_heads=2, intermediate_size=512)
+        ```
+    """
+
+    model_type: ClassVar[str] = "xlm-roberta"
+
+    vocab_size: int = 250002
+
+
+@keras.utils.register_keras_serializable("kerasbert")
+class XlmRobertaEncoder(RobertaEncoder):
+    """XLM-RoBERTa (Conneau et al. 2020): a RoBERTa of 100 languages.
+
+    See `Encoder` for the arguments.
+
+    Example:
+        ```python
+        config = kb.encoders.XlmRobertaConfig(num_hidden_layers=2, hidden_size=64, num_attention_heads=2, intermediate_size=128)
+        encoder = kb.encoders.XlmRobertaEncoder(config)  # random weights
+        ```
+    """
+
+    config_class = XlmRobertaConfig

@@ -12,6 +12,7 @@ from kerasbert.text.encoded import Encoded
 
 _SPACE_MARKS = {
     "sentencepiece": "\u2581",
+    "xlm_roberta": "\u2581",
     "byte_level_bpe": "\u0120",
 }  # of tokenizers that mark the space before a word
 
@@ -101,7 +102,7 @@ def token_words(
 def readable(tokenizer: Tokenizer, token_id: int) -> str:
     """Return a token without the mark of a space before it; `##` stays, as it shows that the token is no word of its own."""
     token = tokenizer.vocabulary[token_id] if token_id < tokenizer.vocabulary_size else f"[{token_id}]"
-    if tokenizer.kind == "sentencepiece":
+    if tokenizer.kind in ("sentencepiece", "xlm_roberta"):
         return token.replace("\u2581", " ").strip() or token
     if tokenizer.kind == "byte_level_bpe":
         from tokenizers import decoders

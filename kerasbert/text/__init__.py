@@ -10,6 +10,7 @@ from kerasbert.text.packing import pack
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.tokenizer import Tokenizer
 from kerasbert.text.wordpiece import WordPiece
+from kerasbert.text.xlm_roberta import XlmRobertaTokenizer
 
 __all__ = [
     "ByteLevelBPE",
@@ -19,6 +20,7 @@ __all__ = [
     "SentencePiece",
     "Tokenizer",
     "WordPiece",
+    "XlmRobertaTokenizer",
     "has_tokenizer",
     "learn_tokenizer",
     "pack",

@@ -18,16 +18,20 @@ from kerasbert.text.tokenizer_files import TokenizerFolder
 from kerasbert.text.tokenizer_json import read_tokenizer_json
 from kerasbert.text.tokenizer_keys import check_settings_files
 from kerasbert.text.wordpiece import WordPiece
+from kerasbert.text.xlm_roberta import XlmRobertaTokenizer
 
 KINDS: dict[str, type[Tokenizer]] = {
-    kind.kind: kind for kind in (WordPiece, ClientWordPiece, JapaneseTokenizer, SentencePiece, ByteLevelBPE)
+    kind.kind: kind
+    for kind in (WordPiece, ClientWordPiece, JapaneseTokenizer, SentencePiece, XlmRobertaTokenizer, ByteLevelBPE)
 }
-_BY_FILES: tuple[type[Tokenizer], ...] = (WordPiece, SentencePiece, ByteLevelBPE)  # each has other vocabulary files
+# Each has other vocabulary files.
+_BY_FILES: tuple[type[Tokenizer], ...] = (WordPiece, SentencePiece, XlmRobertaTokenizer, ByteLevelBPE)
 # `tokenizer_class` of tokenizer_config.json without "Tokenizer" and "Fast"; it decides if there is no tokenizer.json.
 _CLASSES: dict[str, type[Tokenizer]] = {
     **dict.fromkeys(("Bert", "DistilBert", "Electra", "MobileBert"), WordPiece),
     "Albert": SentencePiece,
     "Roberta": ByteLevelBPE,
+    "XLMRoberta": XlmRobertaTokenizer,
 }
 _GENERIC = ("PreTrained", "TokenizersBackend", "")
 _JAPANESE = "BertJapanese"
@@ -60,12 +64,12 @@ def has_tokenizer(folder: str | os.PathLike) -> bool:
 def tokenizer_from_folder(folder: str | os.PathLike) -> Tokenizer:
     """Load the tokenizer of a Hugging Face folder, or of one that keras-nlp wrote with `save_to_preset`.
 
-    As in Hugging Face, `tokenizer.json` takes precedence over the older files (`vocab.txt`; `spiece.model`; `vocab.json` with
-    `merges.txt`). Settings of `tokenizer_config.json` and `special_tokens_map.json` take precedence over those of `tokenizer.json`, except
-    ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class` of `tokenizer_config.json` or
-    `config.json`, or else from the files. Where no file sets `do_lower_case`, the vocabulary decides: texts are not lowercased if its
-    tokens have capitals. A note says so. Where no file names a class or the kind of words, and `vocab.txt` has Japanese words, they are
-    MeCab's. A note says so too.
+    As in Hugging Face, `tokenizer.json` takes precedence over the older files (`vocab.txt`; `spiece.model`; `sentencepiece.bpe.model`;
+    `vocab.json` with `merges.txt`). Settings of `tokenizer_config.json` and `special_tokens_map.json` take precedence over those of
+    `tokenizer.json`, except ALBERT's `remove_space`. Without `tokenizer.json`, the kind follows from the `tokenizer_class` of
+    `tokenizer_config.json` or `config.json`, or else from the files. Where no file sets `do_lower_case`, the vocabulary decides: texts are
+    not lowercased if its tokens have capitals. A note says so. Where no file names a class or the kind of words, and `vocab.txt` has
+    Japanese words, they are MeCab's. A note says so too.
 
     Args:
         folder: The folder.

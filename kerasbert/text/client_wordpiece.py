@@ -160,7 +160,12 @@ def client_unsupported_reason(config: Mapping, vocabulary: Sequence[str] | None)
 
 
 CLIENT_ROLES = ("unk_token", "cls_token", "sep_token")  # of special tokens whose names the clients have built in
-_KINDS = {"sentencepiece": "SentencePiece", "byte_level_bpe": "byte-level BPE", "japanese": "Japanese"}
+_KINDS = {
+    "sentencepiece": "SentencePiece",
+    "xlm_roberta": "XLM-RoBERTa's SentencePiece",
+    "byte_level_bpe": "byte-level BPE",
+    "japanese": "Japanese",
+}
 
 
 def _spell_bytes(byte_level: "PreTokenizer", token: str) -> str:

@@ -81,13 +81,20 @@ def read_model(model: bytes) -> Pieces:
     )
 
 
-def build_model(
-    albert_scores: Sequence[tuple[str, float]], unk_id: int, controls: Collection[str], charsmap: bytes
-) -> bytes:
+def albert_pieces(scores: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return the pieces and scores of a model file of ALBERT from those of its `tokenizer.json`.
+
+    Args:
+        scores: Pieces and scores, see `Pieces.albert_scores`.
+    """
+    return [(piece, score - _NUMBER_COMMA if _ends_number_comma(piece) else score) for piece, score in scores]
+
+
+def build_model(scores: Sequence[tuple[str, float]], unk_id: int, controls: Collection[str], charsmap: bytes) -> bytes:
     """Build a model file from the unigram model of a `tokenizer.json`.
 
     Args:
-        albert_scores: Pieces and scores, see `Pieces.albert_scores`.
+        scores: Pieces and scores of the file.
         unk_id: Id of the unknown piece.
         controls: The pieces that no text contains.
         charsmap: The compiled normalization of characters, or b"".
@@ -96,16 +103,43 @@ def build_model(
         The content of the file.
     """
     proto = _empty_model()
-    for number, (piece, score) in enumerate(albert_scores):
-        score = score - _NUMBER_COMMA if _ends_number_comma(piece) else score
+    for number, (piece, score) in enumerate(scores):
         kind = _UNKNOWN if number == unk_id else _CONTROL if piece in controls else _NORMAL
         proto.pieces.add(piece=piece, score=score, type=kind)
     proto.trainer_spec.model_type = _UNIGRAM
-    proto.trainer_spec.vocab_size = len(albert_scores)
+    proto.trainer_spec.vocab_size = len(scores)
     proto.trainer_spec.unk_id = unk_id
-    proto.trainer_spec.unk_piece = albert_scores[unk_id][0]
+    proto.trainer_spec.unk_piece = scores[unk_id][0]
     proto.normalizer_spec.precompiled_charsmap = charsmap
     return proto.SerializeToString(deterministic=True)
+
+
+def reordered(model: bytes, pieces: Sequence[str], unk_id: int) -> bytes:
+    """Return a model file with its pieces in another order. Pieces that it lacks become control pieces with the score 0.
+
+    Args:
+        model: The content of the file.
+        pieces: The pieces. Those that are left out are lost.
+        unk_id: The new id of the unknown piece.
+
+    Returns:
+        The content of the new file.
+    """
+    proto, found = _empty_model(), _empty_model()
+    proto.ParseFromString(model)
+    by_name = {each.piece: each for each in proto.pieces}
+    found.trainer_spec.CopyFrom(proto.trainer_spec)
+    found.normalizer_spec.CopyFrom(proto.normalizer_spec)
+    for number, piece in enumerate(pieces):
+        if number == unk_id:
+            found.pieces.add(piece=piece, score=0.0, type=_UNKNOWN)
+        elif piece in by_name:
+            found.pieces.append(by_name[piece])
+        else:
+            found.pieces.add(piece=piece, score=0.0, type=_CONTROL)
+    found.trainer_spec.vocab_size = len(pieces)
+    found.trainer_spec.unk_id = unk_id
+    return found.SerializeToString(deterministic=True)
 
 
 def _empty_model() -> Any:

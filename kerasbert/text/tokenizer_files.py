@@ -244,13 +244,14 @@ def _write_ids(path: Path, vocabulary: Sequence[str]) -> None:
     write_json(path, {token: number for number, token in enumerate(vocabulary)})
 
 
-def _write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file of bytes."""
     with atomic_file(path) as partial:
         partial.write_bytes(content)
 
 
 WORDPIECE_FILES = {"vocabulary": SettingFile(VOCABULARY, read_vocabulary, write_vocabulary)}
-SENTENCEPIECE_FILES = {"model": SettingFile(SENTENCEPIECE, read_bytes, _write_bytes)}
+SENTENCEPIECE_FILES = {"model": SettingFile(SENTENCEPIECE, read_bytes, write_bytes)}
 BPE_FILES = {
     "vocabulary": SettingFile(BPE_VOCABULARY, read_bpe_vocabulary, _write_ids),
     "merges": SettingFile(MERGES, read_merges, write_merges),

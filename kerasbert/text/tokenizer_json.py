@@ -15,10 +15,12 @@ from kerasbert.console.strictness import unknown
 from kerasbert.errors import KerasBertError
 from kerasbert.text import tokenizer_files
 from kerasbert.text.added_tokens import parse_added_token
-from kerasbert.text.sentencepiece_model import build_model
+from kerasbert.text.sentencepiece_model import albert_pieces, build_model
 from kerasbert.text.tokenizer_json_keys import check_tokenizer_json, components
+from kerasbert.text.xlm_roberta import check_ids
 from kerasbert.values import Rule
 
+_PRECOMPILED, _ONE_SPACE = "Precompiled", "Replace Regex  {2,}  "
 _FLAGS = ("lowercase", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "trim_offsets", "keep_accents")
 
 
@@ -121,52 +123,73 @@ def _byte_level_bpe(content: Mapping, model: Mapping, path: Path) -> dict[str, A
 
 
 def _unigram(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
-    lowercase, keep_accents, charsmap, one_space = _albert_normalizer(content.get("normalizer") or {}, path)
+    normalizer = components(content.get("normalizer") or {}, "normalizers")
+    names, charsmap = _names_and_charsmap(normalizer, path)
+    one_space = _ONE_SPACE in names
+    remove_space = _splits_white_space(content, one_space, path)
+    pieces = [(piece, score) for piece, score in model["vocab"]]
+    common = {
+        "vocabulary": [piece for piece, _ in pieces],
+        "remove_space": remove_space,
+        "unk_token": pieces[model["unk_id"]][0],
+    }
+    controls = {token["content"] for token in content.get("added_tokens") or () if token.get("special")}
+    if names in ([_PRECOMPILED], [_PRECOMPILED, _ONE_SPACE]):  # not ALBERT's, which replaces quotes
+        check_ids(common["vocabulary"])
+        proto = build_model(pieces, model["unk_id"], controls, charsmap)
+        template = _sequence_tokens(content, path, separators=2)
+        return {"kind": "xlm_roberta", "model": base64.b64encode(proto).decode("ascii"), **common, **template}
+    lowercase, keep_accents = _albert_normalizer(names, path)
+    proto = build_model(albert_pieces(pieces), model["unk_id"], controls, charsmap)
+    return {
+        "kind": "sentencepiece",
+        "model": base64.b64encode(proto).decode("ascii"),
+        "lowercase": lowercase,
+        "keep_accents": keep_accents,
+        **common,
+        **_sequence_tokens(content, path, separators=1),
+    }
+
+
+def _splits_white_space(content: Mapping, one_space: bool, path: Path) -> bool:
+    """Return True if words end at all white space, False if they end at runs of spaces, which the normalizer merges."""
     steps = components(content.get("pre_tokenizer") or {}, "pretokenizers")
     names = [step["type"] for step in steps]
     if names not in (["WhitespaceSplit", "Metaspace"], ["Metaspace"]) or (names == ["Metaspace"] and not one_space):
         raise _unsupported(path, "pre-tokenizer", names)
     if not steps[-1].get("add_prefix_space", steps[-1].get("prepend_scheme") == "always"):
         raise _unsupported(path, "Metaspace", steps[-1])
-    pieces = [(piece, score) for piece, score in model["vocab"]]
-    controls = {token["content"] for token in content.get("added_tokens") or () if token.get("special")}
-    proto = build_model(pieces, model["unk_id"], controls, charsmap)
-    return {
-        "kind": "sentencepiece",
-        "vocabulary": [piece for piece, _ in pieces],
-        "model": base64.b64encode(proto).decode("ascii"),
-        "lowercase": lowercase,
-        "keep_accents": keep_accents,
-        "remove_space": "WhitespaceSplit" in names,
-        "unk_token": pieces[model["unk_id"]][0],
-        **_sequence_tokens(content, path, separators=1),
-    }
+    return "WhitespaceSplit" in names
 
 
-def _albert_normalizer(normalizer: Mapping, path: Path) -> tuple[bool, bool, bytes, bool]:
-    """Return `lowercase`, `keep_accents`, SentencePiece's charsmap, and True if runs of spaces are merged."""
+def _names_and_charsmap(normalizer: Sequence[Mapping], path: Path) -> tuple[list[str], bytes]:
+    """Return the names of a normalizer's steps, with what they replace, and SentencePiece's charsmap."""
     names, charsmap = [], b""
-    for step in components(normalizer, "normalizers"):
+    for step in normalizer:
         name = step["type"]
         if name == "Replace":
             ((form, pattern),) = step["pattern"].items()
             name = f"Replace {form} {pattern} {step['content']}"
-        elif name == "Precompiled":
+        elif name == _PRECOMPILED:
             try:
                 charsmap = base64.b64decode(step["precompiled_charsmap"], validate=True)
             except (binascii.Error, ValueError):
                 raise _unsupported(path, "precompiled_charsmap", "no base64") from None
         names.append(name)
+    return names, charsmap
+
+
+def _albert_normalizer(names: Sequence[str], path: Path) -> tuple[bool, bool]:
+    """Return `lowercase` and `keep_accents`."""
     rest = list(names)
     quotes = ['Replace String `` "', "Replace String '' \""]
-    one_space = "Replace Regex  {2,}  "
-    for part in (*quotes, "NFKD", "StripAccents", "Lowercase", "Precompiled", one_space):
+    for part in (*quotes, "NFKD", "StripAccents", "Lowercase", _PRECOMPILED, _ONE_SPACE):
         if rest and rest[0] == part:
             rest.pop(0)
     accents = {"NFKD", "StripAccents"} & set(names)
     if rest or not set(quotes) <= set(names) or len(accents) == 1:
         raise _unsupported(path, "normalizer", names)
-    return "Lowercase" in names, not accents, charsmap, one_space in names
+    return "Lowercase" in names, not accents
 
 
 def _sequence_tokens(content: Mapping, path: Path, separators: int) -> dict[str, Any]:

@@ -70,6 +70,11 @@ SENTENCEPIECE = KnownKeys(
     _HARMLESS | {"trim_offsets", "unk_id"},
     {**_ONLY, "add_prefix_space": (None, True), "sp_model_kwargs": (None, {})},
 )
+XLM_ROBERTA = KnownKeys(
+    _USED | {"remove_space"},
+    _HARMLESS | {"trim_offsets", "unk_id"},
+    {**_ONLY, "add_prefix_space": (None, True), "sp_model_kwargs": (None, {}), "do_lower_case": (None, False)},
+)
 BYTE_LEVEL_BPE = KnownKeys(_USED | _OF_BYTES, _HARMLESS | _OF_WORDS, _ONLY)
 MECAB = KnownKeys(used=frozenset({"mecab_dic", "mecab_option", "normalize_text"}))
 SPECIAL_MAP = KnownKeys(used=frozenset({*SPECIAL_ROLES, *LISTS}))

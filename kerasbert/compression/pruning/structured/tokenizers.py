@@ -12,7 +12,9 @@ from kerasbert.text.client_wordpiece import ClientWordPiece
 from kerasbert.text.japanese import JapaneseTokenizer
 from kerasbert.text.sentence_piece import SentencePiece
 from kerasbert.text.sentencepiece_model import read_model
+from kerasbert.text.unigram import UnigramTokenizer
 from kerasbert.text.wordpiece import WordPiece
+from kerasbert.text.xlm_roberta import XlmRobertaTokenizer
 
 
 def check_trimmable(tokenizer: Tokenizer) -> None:
@@ -94,12 +96,12 @@ class _Unigram:
 
     mark = "\u2581"
 
-    def required(self, tokenizer: SentencePiece, ids: Collection[int], id_of: dict[str, int]) -> set[int]:
+    def required(self, tokenizer: UnigramTokenizer, ids: Collection[int], id_of: dict[str, int]) -> set[int]:
         pieces = read_model(tokenizer.model)
         score_lists = ([score for _, score in pieces.albert_scores()], pieces.scores)  # the engine's, and the file's
         return {scores.index(min(scores)) for scores in score_lists}
 
-    def config(self, tokenizer: SentencePiece, config: dict, ids: Sequence[int]) -> dict:
+    def config(self, tokenizer: UnigramTokenizer, config: dict, ids: Sequence[int]) -> dict:
         model = _trim_model(tokenizer.model, ids)
         return {**config, "model": base64.b64encode(model).decode("ascii")}
 
@@ -143,7 +145,7 @@ def _used_merges(tokenizer: ByteLevelBPE, ids: Collection[int]) -> set[str]:
 
 _ALGORITHMS: dict[type[Tokenizer], _Algorithm] = {
     **dict.fromkeys((WordPiece, ClientWordPiece, JapaneseTokenizer), _LongestMatch()),
-    SentencePiece: _Unigram(),
+    **dict.fromkeys((SentencePiece, XlmRobertaTokenizer), _Unigram()),
     ByteLevelBPE: _Merges(),
 }
 
