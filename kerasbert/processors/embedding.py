@@ -108,6 +108,11 @@ class Embedding(Processor):
         check_same_number(y, examples)
         if features.group == 2:
             return LabelSet.to_scores(y)
+        if isinstance(y, Sequence | np.ndarray) and len(y) and isinstance(y[0], str):
+            raise KerasBertError(
+                f"expected target vectors of the texts, received the label {y[0]!r}: a sentence encoder has no labels; fine-tune it for "
+                "them first, as with `kerasbert train --task classification`, or leave the labels out"
+            )
         y = as_finite_numbers(y, "target vectors")
         if y.ndim != 2 or (self.width and y.shape[1] != self.width):
             raise KerasBertError(f"expected target vectors of shape (rows, {self.width}), received {y.shape}")

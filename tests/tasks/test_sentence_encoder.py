@@ -87,6 +87,8 @@ def test_it_learns_vectors_of_its_width(tiny, texts):
     assert np.abs(short.projection.kernel.numpy() - before).max() > 1e-3
     with pytest.raises(KerasBertError, match=r"target vectors of shape \(rows, 4\), received \(9, 32\)"):
         short.fit(texts, np.zeros((9, 32), np.float32), verbose=0)
+    with pytest.raises(KerasBertError, match="received the label 'good': a sentence encoder has no labels; fine-tune"):
+        short.fit(texts, ["good"] * 9, verbose=0)
 
 
 def test_folders_are_sentence_transformers(short, texts, tmp_path):
