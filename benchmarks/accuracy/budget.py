@@ -6,18 +6,21 @@
 Both sides get the same rows, sampled from the training file, the same development part and the same recipes. The 20 are written down in
 this script: all four encoders at up to three learning rates, with fewer layers, with their own vocabulary, and in 4 bits. Each is trained
 on all rows and converted, with the commands of `kerasbert fit`. Measured: the score of the chosen file and of the best by hand on the test
-file, which neither has seen, and the seconds of the search and of the 20. `--out` keeps what was trained, and the same command goes on.
+file, which neither has seen, and the seconds of the search and of the 20, of the clock and of processors: other work on the machine
+lengthens the first. `--out` keeps what was trained, and the same command goes on.
 """
 
 import argparse
+import contextlib
 import gzip
 import json
 import random
 import re
+import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +100,36 @@ def _fitted(
     ]  # fmt: skip
     result = folder / "fit.json"
     if not result.exists():
-        begin = time.perf_counter()
-        made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        result.write_text(json.dumps({"seconds": time.perf_counter() - begin, **json.loads(made.stdout)}), "utf-8")
+        with _timed(folder / "fit.seconds.json"):
+            made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        result.write_text(made.stdout, "utf-8")
     found = json.loads(result.read_text("utf-8"))
-    return {"file": out.name, **{name: found[name] for name in ("seconds", "chosen", "reason", "trials")}}
+    return {
+        "file": out.name,
+        **_spent(folder / "fit.seconds.json"),
+        **{name: found[name] for name in ("chosen", "reason", "trials")},
+    }
+
+
+@contextlib.contextmanager
+def _timed(path: Path) -> Iterator[None]:
+    """Add the seconds of the block to those of a file, of the clock and of the processors of its child processes."""
+    begin, children = time.perf_counter(), _children()
+    try:
+        yield
+    finally:
+        before = _spent(path)
+        now = {"seconds": time.perf_counter() - begin, "processor_seconds": _children() - children}
+        path.write_text(json.dumps({name: before[name] + value for name, value in now.items()}), "utf-8")
+
+
+def _spent(path: Path) -> dict[str, float]:
+    return json.loads(path.read_text("utf-8")) if path.exists() else {"seconds": 0.0, "processor_seconds": 0.0}
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _by_hand(
@@ -122,21 +150,15 @@ def _by_hand(
     made = Data(str(parts["train"]), texts, options, {"task": task}, {}, LENGTHS)
     dev = data.read_conll(parts["dev"]) if task == "tagging" else data.read_table(parts["dev"])
     commands = Commands(made, dev, folder / "by-hand", arguments.threads, Progress())
-    spent, left_out, times = folder / "by-hand.json", {}, {}
+    spent, left_out = folder / "by-hand.seconds.json", {}
     for candidate in BY_HAND:
-        begin = time.perf_counter()
-        _, score = next(iter(commands.scores([candidate], None)))
+        with _timed(spent):
+            _, score = next(iter(commands.scores([candidate], None)))
         if isinstance(score, KerasBertError):
             left_out[candidate] = str(score)
-        times = json.loads(spent.read_text("utf-8")) if spent.exists() else {}
-        times.setdefault(
-            str(candidate), time.perf_counter() - begin
-        )  # that of an earlier run, where it was trained then
-        spent.write_text(json.dumps(times), "utf-8")
-        print(f"{candidate}: {score} after {times[str(candidate)]:.0f} s", flush=True)
-    begin = time.perf_counter()
-    finals = commands.finals([each for each in BY_HAND if each not in left_out])
-    seconds = sum(times[str(each)] for each in BY_HAND) + time.perf_counter() - begin
+        print(f"{candidate}: {score}; {_spent(spent)['processor_seconds']:.0f} s so far", flush=True)
+    with _timed(spent):
+        finals = commands.finals([each for each in BY_HAND if each not in left_out])
     limits = Budget.parse(budget)
     files = {
         str(candidate): {
@@ -145,7 +167,7 @@ def _by_hand(
         }
         for candidate, (cost, value) in finals.items()
     }  # fmt: skip
-    return {"seconds": seconds, "files": files, "left_out": {str(each): why for each, why in left_out.items()}}
+    return {**_spent(spent), "files": files, "left_out": {str(each): why for each, why in left_out.items()}}
 
 
 def _score(found: dict[str, Any], test: Path, folder: Path) -> None:
