@@ -3,14 +3,16 @@
     python -m benchmarks.parity.export_golden --vocabularies DIR --out FOLDER [--strings N] [--lines FOLDER ...]
     python -m benchmarks.parity.export_golden --small --out android_demo/testdata/golden
 
-`--vocabularies` has a folder with `vocab.txt` or `vocab.txt.gz` for each of CHECKPOINTS. `--lines` are folders with real text, as for
+`--vocabularies` has a folder with `vocab.txt` or `vocab.txt.gz` for each of CHECKPOINTS. `--folders` are checkpoints whose tokenizers are
+taken as they are. `--lines` are folders with real text, as for
 `benchmarks.parity.tokenizer_parity`. `--small` needs neither: its vocabularies are that of zoo/small-en and ranges of Unicode.
 
 All files are gzip JSON Lines, in UTF-8; a line ends with a line feed only. Offsets are code points, flat: start and end of the first
 token, of the second one, and so on.
 
 - `texts.jsonl.gz`: the strings.
-- `NAME/tokenizer.json`: `settings` (`get_config` without the vocabulary), and `vocabulary`, a path from there (one token a line).
+- `NAME/tokenizer.json`: `settings` (`get_config` without the vocabulary), and `vocabulary`, a path from there (one token a line). `model`,
+  where the settings have one, is such a path too: of a SentencePiece model in base64.
 - `NAME/tokens.jsonl.gz`: `ids` and `offsets` of each string, without special tokens around it.
 - `NAME/pairs.jsonl.gz`: `first` and `second` (numbers of strings; null for none), `max_length` and `truncation`, and either `ids`, `types`,
   `offsets`, `texts` (0, 1, or -1 for special tokens around a text) and `truncated`, or `error`.
@@ -21,7 +23,9 @@ token, of the second one, and so on.
 """
 
 import argparse
+import base64
 import gzip
+import io
 import json
 import os
 import random
@@ -29,6 +33,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import sentencepiece
 
 from benchmarks.common import hard_strings
 from benchmarks.common.random_strings import KINDS, every_code_point, random_string
@@ -38,9 +44,11 @@ from kerasbert.errors import KerasBertError
 from kerasbert.files.atomic import atomic_file
 from kerasbert.processors.span_windows import window_features
 from kerasbert.processors.words import words_of
-from kerasbert.text import Tokenizer, tokenizer_from_config
+from kerasbert.text import Tokenizer, tokenizer_from_config, tokenizer_from_folder
+from kerasbert.text.sentencepiece_model import build_model, read_model
 from kerasbert.text.tokenizer_files import read_vocabulary
 from kerasbert.text.truncation import TRUNCATIONS
+from kerasbert.text.xlm_roberta import FIRST, MASK
 
 CHECKPOINTS = (
     "bert-base-uncased",
@@ -93,6 +101,12 @@ class Case:
         tokens = read_vocabulary(self.vocabulary) if isinstance(self.vocabulary, Path) else self.vocabulary
         return tokenizer_from_config({"kind": "wordpiece", **self.settings, "vocabulary": tokens})
 
+    @classmethod
+    def of_folder(cls, path: Path) -> "Case":
+        """The tokenizer of a checkpoint."""
+        settings = tokenizer_from_folder(path).get_config()
+        return cls(path.name, settings.pop("vocabulary"), settings)
+
 
 def main() -> None:
     """Write the vectors of all tokenizers."""
@@ -101,11 +115,12 @@ def main() -> None:
     if arguments.small:
         cases, texts = small_cases(), small_texts(arguments.strings or 600, draw)
     else:
-        if arguments.vocabularies is None:
+        if arguments.vocabularies is None and not arguments.folders:
             raise SystemExit(
-                "expected --vocabularies, a folder with one folder per vocabulary, or --small, received neither"
+                "expected --vocabularies, a folder with one folder per vocabulary, --folders or --small, received none of them"
             )
-        cases = all_cases(arguments.vocabularies)
+        cases = [Case.of_folder(path) for path in arguments.folders]
+        cases += [] if arguments.vocabularies is None else all_cases(arguments.vocabularies)
         drawn = _drawn(arguments.strings or 100_000, draw, _real_lines(arguments.lines))
         texts = drawn + _words_at_the_limit() + list(every_code_point())
     write_golden(arguments.out, cases, texts, arguments.rows or (40 if arguments.small else 4000), arguments.seed)
@@ -184,7 +199,34 @@ def small_cases() -> list[Case]:
         Case("japanese", characters, {"kind": "japanese", "subwords": "character"}),
         Case("japanese-lowercase", characters, {"kind": "japanese", "subwords": "character", "lowercase": True}),
         Case("mediapipe", SMALL_EN, {"kind": "client_wordpiece", "tokenize_as": "mediapipe"}),
+        *_xlm_roberta_cases(map(chr, codes)),
     ]
+
+
+def _xlm_roberta_cases(characters: Iterable[str]) -> list[Case]:
+    """Build tokenizers of XLM-RoBERTa with the published map of characters, and pieces of one character and of English words."""
+    words = [token for token in read_vocabulary(SMALL_EN)[:4000] if token.isalpha() and len(token) > 1]
+    pieces = list(dict.fromkeys(("\u2581", *characters, *(f"\u2581{word}" for word in words), *words)))
+    scores = [(piece, -8.0 if len(piece) == 1 else -6.0 - number / len(pieces)) for number, piece in enumerate(pieces)]
+    vocabulary = [*((token, 0.0) for token in FIRST), *scores, (MASK, 0.0), ("<both>", 0.0)]
+    model = build_model(vocabulary[:-1], FIRST.index("<unk>"), {*FIRST, MASK} - {"<unk>"}, _published_map())
+    settings = {"kind": "xlm_roberta", "model": base64.b64encode(model).decode("ascii")}
+    tokens = [piece for piece, _ in vocabulary]
+    spaces = {
+        "remove_space": False,
+        "added_tokens": [{"content": MASK}, {"content": "<both>", "lstrip": True, "rstrip": True}],
+    }
+    return [Case("xlm-roberta", tokens[:-1], settings), Case("xlm-roberta-spaces", tokens, {**settings, **spaces})]
+
+
+def _published_map() -> bytes:
+    """Return the map of characters that SentencePiece has built in, NFKC with changes of white space and controls."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["a"]), model_writer=model, vocab_size=8, normalization_rule_name="nmt_nfkc", hard_vocab_limit=False,
+        minloglevel=2,
+    )  # fmt: skip
+    return read_model(model.getvalue()).charsmap
 
 
 def small_texts(count: int, draw: random.Random) -> list[str]:
@@ -236,6 +278,7 @@ def windows_of(tokenizer: Tokenizer, texts: Sequence[str], count: int, draw: ran
     for _ in range(count):
         question, context = draw.randrange(len(texts)), draw.randrange(len(texts))
         length, stride = draw.randint(5, 48), draw.choice((None, draw.randint(1, 30)))
+        length = max(length, tokenizer.template.special_tokens(True) + 2)  # a question and a text of a token each
         features = window_features([(texts[question], texts[context])], tokenizer, length, stride)
         assert features.tokens is not None
         rows = zip(features.tokens.input_ids, features.tokens.token_type_ids, features.alignment, strict=True)
@@ -288,7 +331,13 @@ def _write_settings(folder: Path, case: Case, tokenizer: Tokenizer, written: dic
         vocabulary = written[tokenizer.vocabulary] = folder / "vocab.txt.gz"
         tokens = "".join(f"{token}\n" for token in tokenizer.vocabulary)
         vocabulary.write_bytes(gzip.compress(tokens.encode("utf-8"), mtime=0))
-    content = {"vocabulary": Path(os.path.relpath(vocabulary, folder)).as_posix(), "settings": settings}
+    content: dict[str, Any] = {"vocabulary": Path(os.path.relpath(vocabulary, folder)).as_posix(), "settings": settings}
+    if model := settings.pop("model", None):
+        file = written.get((model,))
+        if file is None:
+            file = written[model,] = folder / "model.txt.gz"
+            file.write_bytes(gzip.compress(model.encode("ascii"), mtime=0))
+        content["model"] = Path(os.path.relpath(file, folder)).as_posix()
     (folder / "tokenizer.json").write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 
@@ -338,6 +387,9 @@ def _read_tokens(folder: Path) -> list[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vocabularies", type=Path, metavar="DIR", help="a folder with one folder per vocabulary")
+    parser.add_argument(
+        "--folders", type=Path, nargs="*", default=[], metavar="DIR", help="checkpoints with a tokenizer"
+    )
     parser.add_argument("--lines", type=Path, nargs="*", default=[], metavar="FOLDER", help="folders with real text")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--strings", type=int, help="drawn strings (100,000; with --small 600)")

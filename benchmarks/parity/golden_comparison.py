@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.common import jvm, record
 from kerasbert.text import WordPiece, tokenizer_from_config
@@ -40,8 +41,8 @@ def main() -> None:
     result = {
         "node": _output([arguments.node, "--version"]),
         "java": jvm.version(arguments.java) if "kotlin" in clients else None,
-        "witness": _witness_version(arguments.packages) if arguments.packages else None,
-        "tokenizers": join_answers(clients, witness),
+        "witness": _witness_version(arguments.packages) if arguments.packages else _earlier(arguments).get("witness"),
+        "tokenizers": {**_earlier(arguments).get("tokenizers", {}), **join_answers(clients, witness)},
     }
     packages = record.versions(PACKAGES)
     record.write(arguments.json, result, packages)
@@ -49,6 +50,14 @@ def main() -> None:
     print(f"mismatches: {different}")
     if any(different.values()):
         raise SystemExit(1)
+
+
+def _earlier(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the content of the result file, with `--add`."""
+    path = Path(arguments.json)
+    if not arguments.add or not path.exists() or not path.stat().st_size:
+        return {}
+    return json.loads(path.read_text("utf-8"))
 
 
 def join_answers(clients: dict[str, dict[str, dict]], witness: dict[str, dict]) -> dict[str, dict]:
@@ -141,6 +150,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("golden", type=Path, metavar="FOLDER", help="golden vectors of parity.export_golden")
     parser.add_argument("--clients", nargs="+", choices=CLIENTS, default=list(CLIENTS), help="(both)")
     parser.add_argument("--packages", type=Path, metavar="FOLDER", help=f"has node_modules with {WITNESS}")
+    parser.add_argument("--add", action="store_true", help="keep the other tokenizers of the result file")
     parser.add_argument("--node", default="node", metavar="COMMAND")
     jvm.add_options(parser)
     record.add_output(parser, "golden_comparison")

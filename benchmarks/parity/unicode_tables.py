@@ -11,12 +11,16 @@ A table is a list of whole numbers as Base64 VLQ (source maps, ECMA-426), so tha
   one at the same place of a mapping before.
 """
 
+import io
 import re
+import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 
+import sentencepiece
 import tokenizers
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from kerasbert.text.character_classes import character_classes
@@ -33,6 +37,9 @@ DESCRIPTIONS = {
     "UNSPACED": "Ranges of ideographs and kana, which are words of their own in texts to tag.",
     "MEDIAPIPE": "Ranges of characters that MediaPipe Tasks makes words of their own.",
     "TASK_LIBRARY": "Ranges of characters that TFLite's Task Library makes words of their own.",
+    "JOINED": "Ranges of characters that join the one before them in a grapheme cluster.",
+    "CONTROLS": "Ranges of characters that none joins.",
+    "PREPENDED": "Ranges of characters that the one behind them joins.",
     "LOWER": "Mappings to lower case.",
     "DECOMPOSITIONS": "Mappings to Unicode form NFD, Hangul syllables left out.",
     "CLASSES": "Values: canonical combining classes.",
@@ -73,6 +80,7 @@ def make_tables() -> dict[str, str]:
         "UNSPACED": ranges(_unspaced()),
         "MEDIAPIPE": ranges(_client_words("mediapipe")),
         "TASK_LIBRARY": ranges(_client_words("task-library")),
+        **{name: ranges(codes) for name, codes in _clusters().items()},
         "LOWER": mappings(lower),
         "DECOMPOSITIONS": mappings({code: text for code, text in decompositions.items() if code not in _HANGUL}),
         "CLASSES": values(_combining_classes(decompositions)),
@@ -222,6 +230,43 @@ def _unspaced() -> set[int]:
 
 def _client_words(client: str) -> set[int]:
     return {code for first, last in ClientRules.of(client).words for code in range(first, last + 1)}
+
+
+def _clusters() -> dict[str, set[int]]:
+    """Return the classes of characters in grapheme clusters of fewer than six bytes, which the map of a SentencePiece model reads.
+
+    A map of all characters to one replaces such a cluster by one character.
+    """
+    normalize = normalizers.Precompiled(_map_of_all("\U000f0000")).normalize_str
+    short = [code for code in _code_points() if code < _PLANE]
+
+    def joins(codes: Iterable[int], placed: Callable[[str], str]) -> set[int]:
+        """Return the code points that are in one cluster with a letter beside them."""
+        characters = [chr(code) for code in codes if chr(code) not in "\0\n\r"]
+        results = normalize("\n".join(map(placed, characters))).split("\n")
+        return {ord(each) for each, result in zip(characters, results, strict=True) if len(result) == 1}
+
+    mark = "\u0301"
+    return {
+        "JOINED": joins(_code_points(), lambda each: "e" + each),
+        "CONTROLS": {*short} - joins(short, lambda each: each + mark),
+        "PREPENDED": joins(short, lambda each: each + "e"),
+    }
+
+
+def _map_of_all(character: str) -> bytes:
+    """Return the map of a SentencePiece model that replaces each character of the first plane but NUL and line feeds."""
+    codes = [code for code in _code_points() if code < _PLANE and chr(code) not in "\0\n"]
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="ascii") as rules:
+        rules.writelines(f"{code:X}\t{ord(character):X}\n" for code in codes)
+        rules.flush()
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter([character]), model_writer=model, vocab_size=8, normalization_rule_tsv=rules.name,
+            hard_vocab_limit=False, minloglevel=2,
+        )  # fmt: skip
+    proto = sentencepiece_model_pb2.ModelProto.FromString(model.getvalue())
+    return proto.normalizer_spec.precompiled_charsmap
 
 
 def _combining_classes(decompositions: Mapping[int, str]) -> dict[int, int]:

@@ -18,7 +18,7 @@ from kerasbert.files.own_files import HOST, is_own
 FOLDER = "models"
 MOST_BYTES = 400_000_000  # of one file, as in the page, which holds it in memory; WebAssembly holds a copy
 JAPANESE = "japanese"
-TOKENIZERS = ("wordpiece", "client_wordpiece", JAPANESE)  # the kinds that the page's code has
+TOKENIZERS = ("wordpiece", "client_wordpiece", JAPANESE, "xlm_roberta")  # the kinds that the page's code has
 _LONGEST_NAME = 80
 
 

@@ -10,7 +10,6 @@ import { ContextTokens, SpanSearch } from "./span_search.js";
 import { Task } from "./task.js";
 
 const LONGEST_QUESTION = 64; // tokens, as in the BERT authors' own code
-const SPECIAL_TOKENS = 3; // [CLS] question [SEP] context [SEP]
 const LONGEST_ANSWER = 30; // tokens by default
 const BEST = 20; // answers that a prediction lists by default
 
@@ -96,17 +95,18 @@ export class QuestionAnswering extends Task {
   }
 
   #longestQuestion() {
-    const space = this.model.length - SPECIAL_TOKENS;
+    const special = this.model.tokenizer.specialTokens(true);
+    const space = this.model.length - special;
     if (space >= 2) return Math.min(LONGEST_QUESTION, Math.floor(space / 2));
     throw new KerasBertError(
-      `expected rows of at least ${SPECIAL_TOKENS + 2} tokens for a question and a text, received ${this.model.length}; convert the ` +
+      `expected rows of at least ${special + 2} tokens for a question and a text, received ${this.model.length}; convert the ` +
         "model with a longer one",
     );
   }
 
   #windowsOf(question, context) {
     const { tokenizer, length } = this.model;
-    const begin = question.length + 2;
+    const begin = question.length + 1 + tokenizer.separators;
     const room = length - begin - 1;
     const { stride } = this.#settings;
     const step = stride === null ? defaultStride(length, room) : Math.min(stride, room);
@@ -115,7 +115,7 @@ export class QuestionAnswering extends Task {
       ids[0] = tokenizer.clsId;
       ids.set(question, 1);
       ids.set(context.ids.subarray(window.start, window.end), begin);
-      return { context, tokens: window, begin, row: new Row(ids, new Int32Array(ids.length).fill(1, begin)) };
+      return { context, tokens: window, begin, row: new Row(ids, new Int32Array(ids.length).fill(tokenizer.secondType, begin)) };
     });
   }
 

@@ -1,4 +1,4 @@
-/** One sequence, `[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]`, without padding. */
+/** One sequence, such as `[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]`, without padding. */
 export class Encoded {
   /**
    * @param {number} size the number of tokens.
@@ -35,14 +35,4 @@ export class Encoded {
     this.ends.set(tokens.ends.subarray(0, count), at);
     this.texts.fill(text, at, at + count);
   }
-}
-
-/**
- * Returns the number of special tokens in a sequence of one text, or of two.
- *
- * @param {boolean} paired
- * @returns {number}
- */
-export function specialTokens(paired) {
-  return paired ? 3 : 2;
 }

@@ -17,8 +17,9 @@ export class PieceTable {
   /**
    * @param {string[]} vocabulary the tokens in the order of their ids.
    * @param {number} size ids from this one on are no pieces.
+   * @param {string | null} [continuation] the mark of a piece inside of a word; null where there is none.
    */
-  constructor(vocabulary, size) {
+  constructor(vocabulary, size, continuation = CONTINUATION) {
     const bits = Math.max(4, 33 - Math.clz32(size));
     const pieces = vocabulary.slice(0, size);
     this.#shift = 32 - bits;
@@ -26,7 +27,7 @@ export class PieceTable {
     this.#hashes = new Int32Array(1 << bits);
     this.#units = new Uint16Array(pieces.reduce((sum, token) => sum + token.length, 0));
     this.#starts = new Int32Array(size + 1);
-    pieces.forEach((token, id) => this.#put(id, token));
+    pieces.forEach((token, id) => this.#put(id, token, continuation));
   }
 
   /** The hash of no letters, at the start of a word or behind one of its pieces. */
@@ -50,10 +51,10 @@ export class PieceTable {
     return -1;
   }
 
-  #put(id, token) {
+  #put(id, token, continuation) {
     // A word that starts with "##" does not exist: "#" is punctuation, and a word of its own.
-    const isFirst = !token.startsWith(CONTINUATION);
-    const skipped = isFirst ? 0 : CONTINUATION.length;
+    const isFirst = continuation === null || !token.startsWith(continuation);
+    const skipped = isFirst ? 0 : continuation.length;
     const start = this.#starts[id];
     let hash = this.seed(isFirst);
     for (let place = skipped; place < token.length; place++) {

@@ -1,5 +1,5 @@
 import { KerasBertError } from "../error.js";
-import { Encoded, specialTokens } from "./encoded.js";
+import { Encoded } from "./encoded.js";
 import { Truncation } from "./truncation.js";
 
 /** The tokens of one text, without special tokens around it. */
@@ -58,6 +58,22 @@ export class Tokenizer {
     this.maxLength = settings.maxLength;
   }
 
+  /** The number of separators between the texts of a pair. */
+  separators = 1;
+
+  /** The token type of the second text. */
+  secondType = 1;
+
+  /**
+   * Returns the number of special tokens in a sequence of one text, or of two.
+   *
+   * @param {boolean} paired
+   * @returns {number}
+   */
+  specialTokens(paired) {
+    return paired ? 2 + this.separators : 2;
+  }
+
   /**
    * Splits a text into tokens. A lone surrogate is treated as a character that the tokenizer drops.
    *
@@ -76,13 +92,12 @@ export class Tokenizer {
    * @param {string | null} pair the second text.
    * @param {number} maxLength the most tokens, special ones included. Tokens are removed from the end of a text.
    * @param {Truncation} [truncation] the text that is truncated.
-   * @param {number} [secondType] the token type of the second text.
    * @returns {Encoded}
    * @throws {KerasBertError} when `maxLength` is too small for the special tokens or for the text that must not be truncated, or there is
    *   no second text to truncate.
    */
-  encode(text, pair, maxLength, truncation = Truncation.LONGEST_FIRST, secondType = 1) {
-    return this.join(this.tokens(text), pair === null ? null : this.tokens(pair), maxLength, truncation, secondType);
+  encode(text, pair, maxLength, truncation = Truncation.LONGEST_FIRST) {
+    return this.join(this.tokens(text), pair === null ? null : this.tokens(pair), maxLength, truncation);
   }
 
   /**
@@ -92,11 +107,10 @@ export class Tokenizer {
    * @param {Tokens | null} second
    * @param {number} maxLength
    * @param {Truncation} [truncation]
-   * @param {number} [secondType]
    * @returns {Encoded}
    */
-  join(first, second, maxLength, truncation = Truncation.LONGEST_FIRST, secondType = 1) {
-    const special = specialTokens(second !== null);
+  join(first, second, maxLength, truncation = Truncation.LONGEST_FIRST) {
+    const special = this.specialTokens(second !== null);
     if (second === null && truncation === Truncation.ONLY_SECOND) {
       throw new KerasBertError("expected a pair for truncation only_second, received a single text; pass the second text");
     }
@@ -105,19 +119,21 @@ export class Tokenizer {
     }
     const room = maxLength - special;
     const kept = second === null ? [Math.min(first.size, room), 0] : truncation.lengths(first.size, second.size, room);
-    return this.#assemble([first, second], kept, secondType);
+    return this.#assemble([first, second], kept);
   }
 
-  #assemble([first, second], [kept, keptOfSecond], secondType) {
+  #assemble([first, second], [kept, keptOfSecond]) {
     const truncated = kept < first.size || keptOfSecond < (second?.size ?? 0);
-    const encoded = new Encoded(kept + keptOfSecond + specialTokens(second !== null), truncated);
+    const encoded = new Encoded(kept + keptOfSecond + this.specialTokens(second !== null), truncated);
     encoded.ids[0] = this.clsId;
     encoded.put(first, kept, 1, 0);
     encoded.ids[kept + 1] = this.sepId;
     if (second !== null) {
-      encoded.put(second, keptOfSecond, kept + 2, 1);
+      const start = kept + 1 + this.separators;
+      encoded.ids.fill(this.sepId, kept + 1, start);
+      encoded.put(second, keptOfSecond, start, 1);
       encoded.ids[encoded.size - 1] = this.sepId;
-      encoded.typeIds.fill(secondType, kept + 2);
+      encoded.typeIds.fill(this.secondType, start);
     }
     return encoded;
   }

@@ -1,6 +1,5 @@
 import { KerasBertError } from "../../core/error.js";
 import { CodePoints } from "../../core/text/code_points.js";
-import { specialTokens } from "../../core/text/encoded.js";
 import { Truncation } from "../../core/text/truncation.js";
 import { defaultStride, windows } from "../../core/text/windows.js";
 import { Words } from "../../core/text/words.js";
@@ -103,9 +102,9 @@ export class GoldenComparison {
     this.#compare("windows", (row) => {
       const question = this.#tokenizer.tokens(this.#texts[row.question]);
       const context = this.#tokenizer.tokens(this.#texts[row.context]);
-      const longest = Math.min(LONGEST_QUESTION, Math.floor((row.length - specialTokens(true)) / 2));
+      const longest = Math.min(LONGEST_QUESTION, Math.floor((row.length - this.#tokenizer.specialTokens(true)) / 2));
       const kept = question.slice(0, Math.min(longest, question.size));
-      const room = row.length - kept.size - specialTokens(true);
+      const room = row.length - kept.size - this.#tokenizer.specialTokens(true);
       const stride = row.stride === null ? defaultStride(row.length, room) : Math.min(row.stride, room);
       const received = windows(context.size, room, stride);
       const where = this.#texts[row.context];
@@ -114,7 +113,7 @@ export class GoldenComparison {
         const encoded = this.#tokenizer.join(kept, context.slice(window.start, window.end), row.length);
         this.#check("rows of windows", where, this.#comparable(row.rows[number].ids), this.#comparable(encoded.ids));
         this.#check("types of windows", where, row.rows[number].types, encoded.typeIds);
-        this.#check("starts of windows", where, row.rows[number].begin, kept.size + 2);
+        this.#check("starts of windows", where, row.rows[number].begin, kept.size + 1 + this.#tokenizer.separators);
       });
     });
   }

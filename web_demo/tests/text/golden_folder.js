@@ -39,6 +39,7 @@ export class GoldenCase {
     this.#vocabularyFile = join(folder, content.vocabulary);
     this.name = basename(folder);
     this.settings = content.settings;
+    if (content.model) this.settings.model = textOf(join(folder, content.model));
   }
 
   /** Whether the tokenizer lowercases whole words, not each character. */

@@ -10,9 +10,9 @@ import { assertRefused } from "../assert_refused.js";
 const tokenizer = tokenizerOf({}, ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "c", "d"]);
 
 test("a pair has types and places of its own texts", () => {
-  const encoded = tokenizer.encode("a b", "\u{1F600} c", 16, Truncation.LONGEST_FIRST, 2);
+  const encoded = tokenizer.encode("a b", "\u{1F600} c", 16);
   assert.deepEqual([...encoded.ids], [2, 5, 6, 3, 1, 7, 3]);
-  assert.deepEqual([...encoded.typeIds], [0, 0, 0, 0, 2, 2, 2]);
+  assert.deepEqual([...encoded.typeIds], [0, 0, 0, 0, 1, 1, 1]);
   assert.deepEqual([...encoded.starts], [0, 0, 2, 0, 0, 3, 0]);
   assert.deepEqual([...encoded.ends], [0, 1, 3, 0, 2, 4, 0]);
   assert.deepEqual([...encoded.texts], [-1, 0, 0, -1, 1, 1, -1]);

@@ -35,7 +35,7 @@ test("settings of a file", () => {
 
 test("faults are one sentence that says what was expected and received", () => {
   const refuse = (part, settings, vocabulary = VOCABULARY) => assertRefused(part, () => tokenizerOf(settings, vocabulary));
-  refuse("kind wordpiece, client_wordpiece or japanese", { kind: "elmo" });
+  refuse("kind wordpiece, client_wordpiece, japanese or xlm_roberta", { kind: "elmo" });
   refuse("kind sentencepiece", { kind: "sentencepiece" });
   refuse("kind byte_level_bpe", { kind: "byte_level_bpe" });
   refuse("need MeCab", { kind: "japanese" });

@@ -9,7 +9,6 @@ import kerasbert.core.text.defaultStride
 import kerasbert.core.text.windows
 
 private const val LONGEST_QUESTION = 64 // tokens, as in the BERT authors' own code
-private const val SPECIAL_TOKENS = 3 // [CLS] question [SEP] context [SEP]
 private const val LONGEST_ANSWER = 30 // tokens by default
 private const val BEST = 20 // answers that a prediction lists by default
 
@@ -87,10 +86,11 @@ class QuestionAnswering(model: TextModel) : Task(model, TaskType.QUESTION_ANSWER
     }
 
     private fun longestQuestion(): Int {
-        val space = model.length - SPECIAL_TOKENS
+        val special = tokenizer.specialTokens(true)
+        val space = model.length - special
         if (space < 2) {
             throw KerasBertException(
-                "expected rows of at least ${SPECIAL_TOKENS + 2} tokens for a question and a text, received ${model.length}; convert the " +
+                "expected rows of at least ${special + 2} tokens for a question and a text, received ${model.length}; convert the " +
                     "model with a longer one",
             )
         }
@@ -98,12 +98,12 @@ class QuestionAnswering(model: TextModel) : Task(model, TaskType.QUESTION_ANSWER
     }
 
     private fun windowsOf(question: IntArray, context: ContextTokens): List<SpanWindow> {
-        val head = intArrayOf(tokenizer.clsId) + question + tokenizer.sepId
+        val head = intArrayOf(tokenizer.clsId) + question + IntArray(tokenizer.separators) { tokenizer.sepId }
         val room = model.length - head.size - 1
         val step = stride?.let { minOf(it, room) } ?: defaultStride(model.length, room)
         return windows(context.ids.size, room, step).map { window ->
             val ids = head + context.ids.copyOfRange(window.start, window.end) + tokenizer.sepId
-            SpanWindow(context, window, head.size, Row(ids, IntArray(ids.size) { if (it < head.size) 0 else 1 }))
+            SpanWindow(context, window, head.size, Row(ids, IntArray(ids.size) { if (it < head.size) 0 else tokenizer.secondType }))
         }
     }
 

@@ -3,7 +3,7 @@ package kerasbert.core.text
 import kerasbert.core.KerasBertException
 
 /**
- * One sequence, `[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]`, without padding.
+ * One sequence, such as `[CLS] a [SEP]` or `[CLS] a [SEP] b [SEP]`, without padding.
  *
  * @property ids the token ids.
  * @property typeIds 0 for the first text and its special tokens, the type of the second text for that and its `[SEP]`.
@@ -24,9 +24,6 @@ class Encoded internal constructor(
     val size: Int get() = ids.size
 }
 
-/** Returns the number of special tokens in a sequence of one text, or of two. */
-fun specialTokens(paired: Boolean): Int = if (paired) 3 else 2
-
 /**
  * Converts a text, or a pair of texts, to one sequence.
  *
@@ -34,7 +31,6 @@ fun specialTokens(paired: Boolean): Int = if (paired) 3 else 2
  * @param pair the second text.
  * @param maxLength the most tokens, special ones included. Tokens are removed from the end of a text.
  * @param truncation the text that is truncated.
- * @param secondType the token type of the second text.
  * @throws KerasBertException when [maxLength] is too small for the special tokens or for the text that must not be truncated, or there is
  *   no second text to truncate.
  */
@@ -43,8 +39,7 @@ fun Tokenizer.encode(
     pair: String? = null,
     maxLength: Int,
     truncation: Truncation = Truncation.LONGEST_FIRST,
-    secondType: Int = 1,
-): Encoded = join(tokens(text), pair?.let(::tokens), maxLength, truncation, secondType)
+): Encoded = join(tokens(text), pair?.let(::tokens), maxLength, truncation)
 
 /** As [encode], of texts that are tokens already. */
 fun Tokenizer.join(
@@ -52,7 +47,6 @@ fun Tokenizer.join(
     second: Tokens? = null,
     maxLength: Int,
     truncation: Truncation = Truncation.LONGEST_FIRST,
-    secondType: Int = 1,
 ): Encoded {
     val special = specialTokens(second != null)
     if (second == null && truncation == Truncation.ONLY_SECOND) {
@@ -65,7 +59,7 @@ fun Tokenizer.join(
     val (kept, keptOfSecond) =
         if (second == null) Pair(minOf(first.size, room), 0) else truncation.lengths(first.size, second.size, room)
     val truncated = kept < first.size || keptOfSecond < (second?.size ?: 0)
-    return assemble(first, kept, second, keptOfSecond, secondType, truncated)
+    return assemble(first, kept, second, keptOfSecond, truncated)
 }
 
 private fun Tokenizer.assemble(
@@ -73,7 +67,6 @@ private fun Tokenizer.assemble(
     kept: Int,
     second: Tokens?,
     keptOfSecond: Int,
-    secondType: Int,
     truncated: Boolean,
 ): Encoded {
     val size = kept + keptOfSecond + specialTokens(second != null)
@@ -82,9 +75,11 @@ private fun Tokenizer.assemble(
     encoded.put(first, kept, 1, 0)
     encoded.ids[kept + 1] = sepId
     if (second != null) {
-        encoded.put(second, keptOfSecond, kept + 2, 1)
+        val start = kept + 1 + separators
+        encoded.ids.fill(sepId, kept + 1, start)
+        encoded.put(second, keptOfSecond, start, 1)
         encoded.ids[size - 1] = sepId
-        encoded.typeIds.fill(secondType, kept + 2, size)
+        encoded.typeIds.fill(secondType, start, size)
     }
     return encoded
 }

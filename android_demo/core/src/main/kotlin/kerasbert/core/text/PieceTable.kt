@@ -10,8 +10,9 @@ private const val MULTIPLIER = -0x61c88647 // of Fibonacci hashing
  *
  * @param vocabulary the tokens in the order of their ids.
  * @param size ids from this one on are no pieces.
+ * @param continuation the mark of a piece inside of a word; null where there is none.
  */
-internal class PieceTable(private val vocabulary: List<String>, size: Int) {
+internal class PieceTable(private val vocabulary: List<String>, size: Int, private val continuation: String? = CONTINUATION) {
     private val bits = maxOf(4, 33 - Integer.numberOfLeadingZeros(size))
     private val ids = IntArray(1 shl bits) { -1 }
     private val hashes = IntArray(1 shl bits)
@@ -67,5 +68,5 @@ internal class PieceTable(private val vocabulary: List<String>, size: Int) {
 
     // A word that starts with "##" does not exist: "#" is punctuation, and a word of its own.
     private fun skippedOf(token: String): Int =
-        if (token.length > CONTINUATION.length && token.startsWith(CONTINUATION)) CONTINUATION.length else 0
+        if (continuation != null && token.length > continuation.length && token.startsWith(continuation)) continuation.length else 0
 }

@@ -39,6 +39,15 @@ interface Tokenizer {
     /** The longest sequence of the checkpoint in tokens, special tokens included, or null. */
     val maxLength: Int?
 
+    /** The number of separators between the texts of a pair. */
+    val separators: Int get() = 1
+
+    /** The token type of the second text. */
+    val secondType: Int get() = 1
+
+    /** Returns the number of special tokens in a sequence of one text, or of two. */
+    fun specialTokens(paired: Boolean): Int = if (paired) 2 + separators else 2
+
     /** Splits a text into tokens. A lone surrogate is treated as a character that the tokenizer drops. */
     fun tokens(text: String): Tokens
 }

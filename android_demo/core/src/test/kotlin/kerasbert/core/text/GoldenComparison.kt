@@ -49,9 +49,9 @@ internal class GoldenComparison(private val case: GoldenCase, private val texts:
         val question = tokenizer.tokens(texts[row.number("question")])
         val context = tokenizer.tokens(texts[row.number("context")])
         val length = row.number("length")
-        val longest = minOf(64, (length - specialTokens(true)) / 2)
+        val longest = minOf(64, (length - tokenizer.specialTokens(true)) / 2)
         val kept = question.slice(0, minOf(longest, question.size))
-        val room = length - kept.size - specialTokens(true)
+        val room = length - kept.size - tokenizer.specialTokens(true)
         val stride = row.numberOrNull("stride")?.coerceAtMost(room) ?: defaultStride(length, room)
         val windows = windows(context.size, room, stride)
         val expected = row.rows("rows")
@@ -61,7 +61,7 @@ internal class GoldenComparison(private val case: GoldenCase, private val texts:
             val encoded = tokenizer.join(kept, context.slice(window.start, window.end), length)
             check("rows of windows", where, comparable(expectedRow.numbers("ids")), comparable(encoded.ids))
             check("types of windows", where, expectedRow.numbers("types"), encoded.typeIds)
-            check("starts of windows", where, expectedRow.number("begin"), kept.size + 2)
+            check("starts of windows", where, expectedRow.number("begin"), kept.size + 1 + tokenizer.separators)
         }
     }
 

@@ -33,22 +33,27 @@ internal class GoldenCase(private val folder: File) {
     val name: String get() = folder.name
 
     @Suppress("UNCHECKED_CAST")
-    val settings: Map<String, Any?> = content["settings"] as Map<String, Any?>
+    val settings: Map<String, Any?> by lazy {
+        val settings = content["settings"] as Map<String, Any?>
+        (content["model"] as String?)?.let { settings + ("model" to text(it)) } ?: settings
+    }
 
     /** Whether the tokenizer lowercases whole words, not each character. */
     val lowersWords: Boolean get() = settings["kind"] == "japanese" && settings["lowercase"] == true
 
-    val vocabulary: List<String> by lazy {
-        val file = File(folder, content["vocabulary"] as String)
-        val bytes = if (file.name.endsWith(".gz")) GZIPInputStream(file.inputStream()).use { it.readBytes() } else file.readBytes()
-        bytes.toString(Charsets.UTF_8).removeSuffix("\n").split("\n")
-    }
+    val vocabulary: List<String> by lazy { text(content["vocabulary"] as String).removeSuffix("\n").split("\n") }
 
     fun tokenizer(): Tokenizer = tokenizerOf(settings, vocabulary)
 
     /** Calls [action] with each row of one of the files. */
     fun rows(name: String, action: (GoldenRow) -> Unit) =
         lines(File(folder, "$name.jsonl.gz")) { action(GoldenRow(objectOf(it))) }
+
+    private fun text(name: String): String {
+        val file = File(folder, name)
+        val bytes = if (file.name.endsWith(".gz")) GZIPInputStream(file.inputStream()).use { it.readBytes() } else file.readBytes()
+        return bytes.toString(Charsets.UTF_8)
+    }
 }
 
 /** A row of a file. */

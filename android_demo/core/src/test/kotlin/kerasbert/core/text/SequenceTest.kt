@@ -14,9 +14,9 @@ class SequenceTest {
 
     @Test
     fun aPairHasTypesAndPlacesOfItsOwnTexts() {
-        val encoded = tokenizer.encode("a b", "\uD83D\uDE00 c", 16, secondType = 2)
+        val encoded = tokenizer.encode("a b", "\uD83D\uDE00 c", 16)
         assertArrayEquals(intArrayOf(2, 5, 6, 3, 1, 7, 3), encoded.ids)
-        assertArrayEquals(intArrayOf(0, 0, 0, 0, 2, 2, 2), encoded.typeIds)
+        assertArrayEquals(intArrayOf(0, 0, 0, 0, 1, 1, 1), encoded.typeIds)
         assertArrayEquals(intArrayOf(0, 0, 2, 0, 0, 3, 0), encoded.starts)
         assertArrayEquals(intArrayOf(0, 1, 3, 0, 2, 4, 0), encoded.ends)
         assertArrayEquals(intArrayOf(-1, 0, 0, -1, 1, 1, -1), encoded.texts)

@@ -36,7 +36,7 @@ class TokenizerOfTest {
 
     @Test
     fun faultsAreOneSentence() {
-        refuse("kind wordpiece, client_wordpiece or japanese", "kind" to "elmo")
+        refuse("kind wordpiece, client_wordpiece, japanese or xlm_roberta", "kind" to "elmo")
         refuse("kind sentencepiece", "kind" to "sentencepiece")
         refuse("kind byte_level_bpe", "kind" to "byte_level_bpe")
         refuse("need MeCab", "kind" to "japanese")
