@@ -206,7 +206,9 @@ def test_invalid_texts_and_tokens_are_refused(plain, texts, keep, message):
 
 
 def test_tokenizers_that_cannot_be_trimmed_are_refused(tiny, make, quantized):
-    with pytest.raises(KerasBertError, match="SentencePiece, XlmRobertaTokenizer, ByteLevelBPE to trim, received a _Odd"):
+    with pytest.raises(
+        KerasBertError, match="SentencePiece, XlmRobertaTokenizer, ByteLevelBPE to trim, received a _Odd"
+    ):
         trim_vocabulary(make.classifier(tokenizer=_Odd(tiny.vocabulary)), ["the film"])
     without = TextClassifier(tiny.encoder(), None, labels=tiny.labels)
     with pytest.raises(KerasBertError, match="this model came without a tokenizer"):
