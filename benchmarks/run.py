@@ -166,6 +166,7 @@ HELPERS = {
     "training.defaults": "trains for many hours, and continues its result file",
     "training.finetuning_ways": "trains for over an hour, and continues its result file",
     "accuracy.budget": "trains for hours, and continues its result file",
+    "accuracy.multilingual": "needs a multilingual checkpoint, and continues its result file",
     "accuracy.few_examples_trained": "trains for hours with a peer, and continues its result file",
     "accuracy.setfit_peer": "a child process of accuracy.few_examples_trained",
     "training.finetuning_pytorch": "a child process of training.finetuning",

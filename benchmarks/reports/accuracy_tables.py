@@ -165,6 +165,54 @@ def few_examples_trained(result: dict) -> list[str]:
     return table(("data", "of each class", "method", "accuracy", "draws", "seconds, median"), lines)
 
 
+def budget(result: dict) -> list[str]:
+    """Format the file that `kerasbert fit` chose beside the best of 20 by hand, by data set."""
+    columns = (
+        "data",
+        "budget",
+        "chosen",
+        "score on test",
+        "best of 20 on dev",
+        "score on test",
+        "best on test",
+        "minutes",
+        "minutes of the 20",
+    )
+    lines = []
+    for name, found in result["data"].items():
+        fit, hand = found["fit"], found["by_hand"]
+        best = hand["best_on_dev"]
+        scores = (
+            number(fit["test"], 3),
+            best["candidate"],
+            number(best["test"], 3),
+            number(hand["best_on_test"]["test"], 3),
+        )
+        spent = (number(each["processor_seconds"] / 60, 0) for each in (fit, hand))
+        lines.append((name, found["budget"], fit["chosen"], *scores, *spent))
+    return table(columns, lines)
+
+
+def multilingual(result: dict) -> list[str]:
+    """Format similarity and search of a multilingual encoder and of what is left of it."""
+    models = result["models"]
+    first = next(iter(models.values()))
+    pairs = tuple(first["search"])
+    within = [each for each in pairs if each.split(", ")[0] == each.split(", ")[1]]
+    from_english = [each for each in pairs if each.startswith("en, ") and each not in within]
+    columns = (
+        "model", "MB", "tokens", *(f"STS {name}" for name in first["sts"]), "right first, one language (%)",
+        "English questions, other paragraphs (%)",
+    )  # fmt: skip
+    lines = []
+    for name, found in models.items():
+        size = number(found["bytes"] / 1e6, 1) if "bytes" in found else "-"
+        means = (sum(found["search"][pair] for pair in group) / len(group) for group in (within, from_english))
+        scores = (number(score, 3) for score in found["sts"].values())
+        lines.append((name, size, f"{found['vocabulary']:,}", *scores, *map(percent, means)))
+    return table(columns, lines)
+
+
 def retrieval(result: dict) -> list[str]:
     """Format how often the right sentence is found, by model and form of the vectors."""
     columns = ("model", "numbers", "vectors", "bytes a vector", "first (%)", "among ten (%)", "nDCG@10")
@@ -212,6 +260,8 @@ TABLES = {
     "diagnosis": Table(diagnosis, ("diagnose_ranks",)),
     "few-examples": Table(few_examples, ("few_examples",)),
     "few-examples-seconds": Table(few_examples_seconds, ("few_examples",)),
+    "budget": Table(budget, ("budget",)),
+    "multilingual": Table(multilingual, ("multilingual",)),
     "few-examples-trained": Table(few_examples_trained, ("few_examples_trained",)),
     "retrieval": Table(retrieval, ("retrieval",)),
     "retrieval-engines": Table(retrieval_engines, ("retrieval",)),

@@ -162,7 +162,7 @@ def client_unsupported_reason(config: Mapping, vocabulary: Sequence[str] | None)
 CLIENT_ROLES = ("unk_token", "cls_token", "sep_token")  # of special tokens whose names the clients have built in
 _KINDS = {
     "sentencepiece": "SentencePiece",
-    "xlm_roberta": "XLM-RoBERTa's SentencePiece",
+    "xlm_roberta": "SentencePiece (XLM-RoBERTa)",
     "byte_level_bpe": "byte-level BPE",
     "japanese": "Japanese",
 }
