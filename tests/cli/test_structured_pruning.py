@@ -154,6 +154,7 @@ def test_a_pruned_model_is_trained_and_converted(run, place, pruned):
         ),
         (["--layers", "1", "--heads-per-layer"], "expected --heads with --heads-per-layer, received none"),
         (["--layers", "1", "--no-characters"], "expected --vocabulary with --no-characters, received none"),
+        (["--layers", "1", "--vocabulary-size", "9"], "expected --vocabulary with --vocabulary-size, received none"),
         (["--heads", "0.5", "--strategy", "bottom"], "expected --layers with --strategy bottom, received none"),
         (
             ["--layers", "1", "--sparsity", "0.5"],
@@ -358,3 +359,17 @@ def test_importance_needs_texts_with_known_tokens(run, place, folder, tmp_path):
     for arguments in (["--heads", "0.5"], ["--layers", "1", "--strategy", "contribution"]):
         done = run("prune", folder, *arguments, "--data", blank, "--out", tmp_path / "never")
         assert done.code == 2 and "2 rows without one" in done.err and not (tmp_path / "never").exists()
+
+
+def test_the_most_frequent_tokens_of_texts_are_kept(run, place, folder):
+    words, out = place.folder / "frequent.txt", place.folder / "frequent"
+    words.write_text("a good film\na good plot\na good film\n", "utf-8")
+    command = ["prune", folder, "--vocabulary", words, "--no-characters", "--vocabulary-size"]
+    done = run(*command, 8, "--out", out)
+    assert done.code == 0, done.err
+    from kerasbert.text import tokenizer_from_folder
+
+    kept = tokenizer_from_folder(out).vocabulary
+    assert len(kept) == 8 and {"a", "good", "film"} < set(kept) and "plot" not in kept
+    done = run(*command, 3, "--out", place.folder / "too-few")
+    assert done.code == 2 and "expected a vocabulary of at least the 5 special" in done.err and not (place.folder / "too-few").exists()

@@ -178,7 +178,8 @@ def _prune(
             size: Any = config.hidden_size
             task = structured.prune_hidden(task, **size, data=data, batch_size=batch_size)
         if config.vocabulary is not None:
-            task = structured.trim_vocabulary(task, tables[config.vocabulary], characters=config.characters)
+            kept = {"characters": config.characters, "size": config.vocabulary_size}
+            task = structured.trim_vocabulary(task, tables[config.vocabulary], **kept)
         if config.vocabulary_of is not None:
             task = structured.match_vocabulary(task, _tokenizer_of(config.vocabulary_of))
         if config.dimensions is not None:

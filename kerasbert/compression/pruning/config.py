@@ -129,6 +129,12 @@ class StructuredConfig(Options):
     characters: bool = setting(
         True, "With --vocabulary, also keep all single-character tokens, for unseen words (default)."
     )
+    vocabulary_size: int | None = setting(
+        None,
+        "With --vocabulary, keep at most N tokens: the most frequent ones of the texts. Others are spelled by smaller ones.",
+        "N",
+        at_least=1,
+    )
     vocabulary_of: str | None = setting(
         None,
         "Take the vocabulary of another model, such as the student of a distillation: a saved folder, a zoo model or a hub name. The model "
@@ -170,6 +176,7 @@ class StructuredConfig(Options):
             (f"--shared-weights {self.shared_weights}", "share_layers", self.shared_weights is not None),
             ("--heads-per-layer", "heads", self.heads_per_layer),
             ("--no-characters", "vocabulary", not self.characters),
+            ("--vocabulary-size", "vocabulary", self.vocabulary_size is not None),
         ):
             if given and getattr(self, needed) is None:
                 raise KerasBertError(f"expected {flag(needed)} with {name}, received none; add it, or leave out {name}")
