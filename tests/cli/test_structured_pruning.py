@@ -372,4 +372,8 @@ def test_the_most_frequent_tokens_of_texts_are_kept(run, place, folder):
     kept = tokenizer_from_folder(out).vocabulary
     assert len(kept) == 8 and {"a", "good", "film"} < set(kept) and "plot" not in kept
     done = run(*command, 3, "--out", place.folder / "too-few")
-    assert done.code == 2 and "expected a vocabulary of at least the 5 special" in done.err and not (place.folder / "too-few").exists()
+    assert (
+        done.code == 2
+        and "expected a vocabulary of at least the 5 special" in done.err
+        and not (place.folder / "too-few").exists()
+    )
