@@ -12,7 +12,7 @@ token, of the second one, and so on.
 
 - `texts.jsonl.gz`: the strings.
 - `NAME/tokenizer.json`: `settings` (`get_config` without the vocabulary), and `vocabulary`, a path from there (one token a line). `model`,
-  where the settings have one, is such a path too: of a SentencePiece model in base64.
+  where the settings have one in base64, is such a path too: of the SentencePiece model itself.
 - `NAME/tokens.jsonl.gz`: `ids` and `offsets` of each string, without special tokens around it.
 - `NAME/pairs.jsonl.gz`: `first` and `second` (numbers of strings; null for none), `max_length` and `truncation`, and either `ids`, `types`,
   `offsets`, `texts` (0, 1, or -1 for special tokens around a text) and `truncated`, or `error`.
@@ -208,15 +208,17 @@ def _xlm_roberta_cases(characters: Iterable[str]) -> list[Case]:
     words = [token for token in read_vocabulary(SMALL_EN)[:4000] if token.isalpha() and len(token) > 1]
     pieces = list(dict.fromkeys(("\u2581", *characters, *(f"\u2581{word}" for word in words), *words)))
     scores = [(piece, -8.0 if len(piece) == 1 else -6.0 - number / len(pieces)) for number, piece in enumerate(pieces)]
-    vocabulary = [*((token, 0.0) for token in FIRST), *scores, (MASK, 0.0), ("<both>", 0.0)]
-    model = build_model(vocabulary[:-1], FIRST.index("<unk>"), {*FIRST, MASK} - {"<unk>"}, _published_map())
+    vocabulary = [*((token, 0.0) for token in FIRST), *scores, (MASK, 0.0)]
+    model = build_model(vocabulary, FIRST.index("<unk>"), {*FIRST, MASK} - {"<unk>"}, _published_map())
     settings = {"kind": "xlm_roberta", "model": base64.b64encode(model).decode("ascii")}
     tokens = [piece for piece, _ in vocabulary]
-    spaces = {
-        "remove_space": False,
-        "added_tokens": [{"content": MASK}, {"content": "<both>", "lstrip": True, "rstrip": True}],
-    }
-    return [Case("xlm-roberta", tokens[:-1], settings), Case("xlm-roberta-spaces", tokens, {**settings, **spaces})]
+    added = [
+        {"content": MASK},
+        {"content": "a", "lstrip": True, "single_word": True},
+        {"content": "the", "rstrip": True},
+    ]
+    spaces = {"remove_space": False, "added_tokens": added}
+    return [Case("xlm-roberta", tokens, settings), Case("xlm-roberta-spaces", tokens, {**settings, **spaces})]
 
 
 def _published_map() -> bytes:
@@ -335,8 +337,8 @@ def _write_settings(folder: Path, case: Case, tokenizer: Tokenizer, written: dic
     if model := settings.pop("model", None):
         file = written.get((model,))
         if file is None:
-            file = written[model,] = folder / "model.txt.gz"
-            file.write_bytes(gzip.compress(model.encode("ascii"), mtime=0))
+            file = written[model,] = folder / "spiece.model.gz"
+            file.write_bytes(gzip.compress(base64.b64decode(model), mtime=0))
         content["model"] = Path(os.path.relpath(file, folder)).as_posix()
     (folder / "tokenizer.json").write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
 

@@ -10,7 +10,7 @@ from benchmarks.common.record import ROOT
 from benchmarks.parity import export_golden
 
 GOLDEN = ROOT / "android_demo" / "testdata" / "golden"
-MOST_BYTES = 400_000
+MOST_BYTES = 750_000  # the map of characters of XLM-RoBERTa has 200,000 of them
 
 
 @pytest.fixture(scope="module")

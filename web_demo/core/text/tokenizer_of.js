@@ -30,10 +30,12 @@ export function tokenizerOf(settings, vocabulary) {
     case "sentencepiece":
     case "byte_level_bpe":
       throw new KerasBertError(
-        `expected a tokenizer of WordPiece, of Japanese characters or of XLM-RoBERTa, received one of kind ${checked.kind}, which is not there in JavaScript; ` +
-          "convert a model with a WordPiece vocabulary",
+        `expected a tokenizer of WordPiece, of Japanese characters or of XLM-RoBERTa, received one of kind ${checked.kind}, which is not ` +
+          "there in JavaScript; convert a model with a WordPiece vocabulary",
       );
     default:
-      throw new KerasBertError(`expected a tokenizer of kind wordpiece, client_wordpiece, japanese or xlm_roberta, received '${checked.kind}'`);
+      throw new KerasBertError(
+        `expected a tokenizer of kind wordpiece, client_wordpiece, japanese or xlm_roberta, received '${checked.kind}'`,
+      );
   }
 }

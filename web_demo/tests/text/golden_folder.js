@@ -39,7 +39,7 @@ export class GoldenCase {
     this.#vocabularyFile = join(folder, content.vocabulary);
     this.name = basename(folder);
     this.settings = content.settings;
-    if (content.model) this.settings.model = textOf(join(folder, content.model));
+    if (content.model) this.settings.model = bytesOf(join(folder, content.model)).toString("base64");
   }
 
   /** Whether the tokenizer lowercases whole words, not each character. */

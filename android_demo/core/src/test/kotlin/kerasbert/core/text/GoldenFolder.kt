@@ -2,6 +2,7 @@ package kerasbert.core.text
 
 import java.io.File
 import java.util.zip.GZIPInputStream
+import kerasbert.core.file.Base64Bytes
 import kerasbert.core.file.Json
 
 /** The golden vectors of `benchmarks/parity/export_golden.py`, which describes their format. */
@@ -35,7 +36,7 @@ internal class GoldenCase(private val folder: File) {
     @Suppress("UNCHECKED_CAST")
     val settings: Map<String, Any?> by lazy {
         val settings = content["settings"] as Map<String, Any?>
-        (content["model"] as String?)?.let { settings + ("model" to text(it)) } ?: settings
+        (content["model"] as String?)?.let { settings + ("model" to Base64Bytes.encode(bytes(it))) } ?: settings
     }
 
     /** Whether the tokenizer lowercases whole words, not each character. */
@@ -49,10 +50,11 @@ internal class GoldenCase(private val folder: File) {
     fun rows(name: String, action: (GoldenRow) -> Unit) =
         lines(File(folder, "$name.jsonl.gz")) { action(GoldenRow(objectOf(it))) }
 
-    private fun text(name: String): String {
+    private fun text(name: String): String = bytes(name).toString(Charsets.UTF_8)
+
+    private fun bytes(name: String): ByteArray {
         val file = File(folder, name)
-        val bytes = if (file.name.endsWith(".gz")) GZIPInputStream(file.inputStream()).use { it.readBytes() } else file.readBytes()
-        return bytes.toString(Charsets.UTF_8)
+        return if (file.name.endsWith(".gz")) GZIPInputStream(file.inputStream()).use { it.readBytes() } else file.readBytes()
     }
 }
 
