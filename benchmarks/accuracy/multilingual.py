@@ -59,7 +59,7 @@ def _opened(path: str, length: int) -> tuple[Encode, Any]:
     model = kb.open(path, threads=1)
     return lambda texts: np.stack(
         [each.vector for each in model.predict(list(texts), prompt="")]
-    ), model.pipeline.tokenizer
+    ), model.tokenizer
 
 
 def _read_pairs(path: Path, first: str, second: str, score: str) -> tuple[list[str], list[str], np.ndarray]:
