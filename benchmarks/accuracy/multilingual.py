@@ -57,9 +57,7 @@ def _opened(path: str, length: int) -> tuple[Encode, Any]:
         task = kb.SentenceEncoder.from_pretrained(path, sequence_length=length)
         return lambda texts: task.predict(texts, prompt=""), task.tokenizer
     model = kb.open(path, threads=1)
-    return lambda texts: np.stack(
-        [each.vector for each in model.predict(list(texts), prompt="")]
-    ), model.tokenizer
+    return lambda texts: np.asarray(model(list(texts), prompt="")), model.tokenizer
 
 
 def _read_pairs(path: Path, first: str, second: str, score: str) -> tuple[list[str], list[str], np.ndarray]:
