@@ -102,7 +102,7 @@ def _fitted(
     if not result.exists():
         with _timed(folder / "fit.seconds.json"):
             made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        result.write_text(made.stdout, "utf-8")
+        result.write_text(made.stdout.replace(f"{folder}/", ""), "utf-8")  # the folder is private to the machine
     found = json.loads(result.read_text("utf-8"))
     return {
         "file": out.name,
