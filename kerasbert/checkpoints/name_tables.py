@@ -202,6 +202,16 @@ class Architecture:
     head_poolers: dict[str, str] = field(default_factory=dict)
 
 
+_ROBERTA = Architecture(
+    "roberta.",
+    _bert,
+    heads={
+        **BERT_HEADS,
+        "classifier": dense_entries("classifier.out_proj", "classifier"),
+        "masked_lm": masked_lm_entries("lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight"),
+    },
+    head_poolers={"classifier": "classifier.dense"},
+)  # fmt: skip
 ARCHITECTURES = {
     "bert": Architecture("bert.", _bert),
     "albert": Architecture(
@@ -247,23 +257,12 @@ ARCHITECTURES = {
         },
         head_poolers={"classifier": "classifier.dense"},
     ),
-    "roberta": Architecture(
-        "roberta.",
-        _bert,
-        heads={
-            **BERT_HEADS,
-            "classifier": dense_entries("classifier.out_proj", "classifier"),
-            "masked_lm": masked_lm_entries("lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight"),
-        },
-        head_poolers={"classifier": "classifier.dense"},
-    ),
+    **dict.fromkeys(("roberta", "xlm-roberta"), _ROBERTA),
     "bilstm": Architecture(
         "bilstm.", _bilstm, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}, pooler="hidden.dense"
     ),
     "static": Architecture("static.", _static, heads={head: entries for head, entries in BERT_HEADS.items() if head in _LABEL_HEADS}),
 }  # fmt: skip
-
-ARCHITECTURES["xlm-roberta"] = ARCHITECTURES["roberta"]
 
 ADDED_PREFIX = "kerasbert"  # of tensors that Hugging Face's model does not have
 PRETRAINING = "pretraining"  # the start of the paths of heads of pretraining that Hugging Face does not have

@@ -1,6 +1,7 @@
 """The arithmetic that layers compute in: Keras' dtype policies."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from kerasbert.errors import KerasBertError
 
 FLOAT32 = "float32"
 POLICIES = {FLOAT32: FLOAT32, "bfloat16": "mixed_bfloat16"}  # by precision; weights stay in float32
+_CHANGED = threading.RLock()  # while the policy, which all threads share, is another one
 
 
 @contextlib.contextmanager
@@ -21,18 +23,19 @@ def dtype_policy(precision: str) -> Iterator[None]:
         precision: `float32` or `bfloat16`.
 
     Raises:
-        KerasBertError: When the processor does not compute in it.
+        KerasBertError: When there is no such precision, or the processor does not compute in it.
     """
     check_precision(precision)
-    policy, name = keras.mixed_precision.global_policy(), POLICIES[precision]
-    if policy.name == name:
-        yield
-        return
-    keras.mixed_precision.set_global_policy(name)
-    try:
-        yield
-    finally:
-        keras.mixed_precision.set_global_policy(policy)
+    with _CHANGED:
+        policy = keras.mixed_precision.global_policy()
+        if policy.name != POLICIES[precision]:
+            keras.mixed_precision.set_global_policy(POLICIES[precision])
+            try:
+                yield
+            finally:
+                keras.mixed_precision.set_global_policy(policy)
+            return
+    yield
 
 
 def check_precision(precision: str) -> None:
@@ -42,8 +45,10 @@ def check_precision(precision: str) -> None:
         precision: `float32` or `bfloat16`.
 
     Raises:
-        KerasBertError: When it does not: the arithmetic would be slower than float32.
+        KerasBertError: When it is another one, or the processor does not: the arithmetic would be slower than float32.
     """
+    if not isinstance(precision, str) or precision not in POLICIES:
+        raise KerasBertError(f"expected a precision of {', '.join(POLICIES)}, received {precision!r}")
     if precision == FLOAT32 or tf.config.list_physical_devices("GPU"):
         return
     try:

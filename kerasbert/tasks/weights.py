@@ -134,7 +134,7 @@ class WeightsModel(TextModel):
             The copy.
 
         Raises:
-            KerasBertError: When the processor does not compute in it.
+            KerasBertError: When there is no such precision, or the processor does not compute in it.
         """
         with dtype_policy(precision):
             return self._copy_with_ranges(dtype=POLICIES[precision])

@@ -135,7 +135,11 @@ def _unigram(content: Mapping, model: Mapping, path: Path) -> dict[str, Any]:
     }
     controls = {token["content"] for token in content.get("added_tokens") or () if token.get("special")}
     if names in ([_PRECOMPILED], [_PRECOMPILED, _ONE_SPACE]):  # not ALBERT's, which replaces quotes
-        check_ids(common["vocabulary"])
+        try:
+            check_ids(common["vocabulary"])
+        except KerasBertError as error:
+            raise KerasBertError(f"{path}: {error}") from None
+        _require(path, "unk_token", common["unk_token"], "<unk>")
         proto = build_model(pieces, model["unk_id"], controls, charsmap)
         template = _sequence_tokens(content, path, separators=2)
         return {"kind": "xlm_roberta", "model": base64.b64encode(proto).decode("ascii"), **common, **template}

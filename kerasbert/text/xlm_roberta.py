@@ -20,6 +20,41 @@ MASK = "<mask>"  # of the last id
 _IN_FILE = ("<unk>", "<s>", "</s>")  # of the first pieces of a file
 
 
+def check_ids(pieces: Sequence[str]) -> None:
+    """Check that special tokens have the ids of XLM-RoBERTa.
+
+    Args:
+        pieces: The pieces in the order of their ids.
+
+    Raises:
+        KerasBertError: When they have others.
+    """
+    if tuple(pieces[:4]) != FIRST or pieces[-1] != MASK:
+        raise KerasBertError(
+            f"expected the pieces of XLM-RoBERTa, {', '.join(FIRST)} first and {MASK} last, received {', '.join(pieces[:4])} first and "
+            f"{pieces[-1]} last"
+        )
+
+
+def _read(path: Path) -> bytes:
+    """Read a `sentencepiece.bpe.model`, and put its pieces into the order of the model's ids."""
+    content = tokenizer_files.read_bytes(path)
+    try:
+        pieces = read_model(content).pieces
+        if tuple(pieces[: len(_IN_FILE)]) != _IN_FILE:
+            raise KerasBertError(
+                f"expected a SentencePiece model that begins with {', '.join(_IN_FILE)}, received {', '.join(pieces[:3])}"
+            )
+    except KerasBertError as error:
+        raise KerasBertError(f"{path}: {error}") from None
+    return reordered(content, [*FIRST, *pieces[len(_IN_FILE) :], MASK], unk_id=FIRST.index("<unk>"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    pieces = read_model(content).pieces[len(FIRST) : -1]
+    tokenizer_files.write_bytes(path, reordered(content, [*_IN_FILE, *pieces], unk_id=0))
+
+
 class XlmRobertaTokenizer(UnigramTokenizer):
     """XLM-RoBERTa's tokenizer (Conneau et al. 2020, arXiv:1911.02116): a unigram model of 100 languages.
 
@@ -57,6 +92,7 @@ class XlmRobertaTokenizer(UnigramTokenizer):
     }
     config_keys = tokenizer_keys.XLM_ROBERTA
     flags = {"remove_space": "remove_space"}
+    files = {"model": SettingFile("sentencepiece.bpe.model", _read, _write)}
     hub_class = "XLMRobertaTokenizer"
     template = Template(separators=2, second_type=0)
 
@@ -74,41 +110,3 @@ class XlmRobertaTokenizer(UnigramTokenizer):
 
         charsmap = self._pieces.charsmap
         return normalizers.Precompiled(charsmap) if charsmap else normalizers.Sequence([])
-
-
-def check_ids(pieces: Sequence[str]) -> None:
-    """Check that special tokens have the ids of XLM-RoBERTa.
-
-    Args:
-        pieces: The pieces in the order of their ids.
-
-    Raises:
-        KerasBertError: When they have others.
-    """
-    if tuple(pieces[:4]) != FIRST or pieces[-1] != MASK:
-        raise KerasBertError(
-            f"expected the pieces of XLM-RoBERTa, {', '.join(FIRST)} first and {MASK} last, received {', '.join(pieces[:4])} first and "
-            f"{pieces[-1]} last"
-        )
-
-
-def _read(path: Path) -> bytes:
-    """Read a `sentencepiece.bpe.model`, and put its pieces into the order of the model's ids."""
-    content = tokenizer_files.read_bytes(path)
-    try:
-        pieces = read_model(content).pieces
-        if tuple(pieces[: len(_IN_FILE)]) != _IN_FILE:
-            raise KerasBertError(
-                f"expected a SentencePiece model that begins with {', '.join(_IN_FILE)}, received {', '.join(pieces[:3])}"
-            )
-    except KerasBertError as error:
-        raise KerasBertError(f"{path}: {error}") from None
-    return reordered(content, [*FIRST, *pieces[len(_IN_FILE) :], MASK], unk_id=FIRST.index("<unk>"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    pieces = read_model(content).pieces[len(FIRST) : -1]
-    tokenizer_files.write_bytes(path, reordered(content, [*_IN_FILE, *pieces], unk_id=0))
-
-
-XlmRobertaTokenizer.files = {"model": SettingFile("sentencepiece.bpe.model", _read, _write)}

@@ -8,6 +8,7 @@ import pytest
 import tf_keras as keras
 
 from kerasbert.checkpoints.safetensors_file import read_tensors
+from kerasbert.errors import KerasBertError
 
 
 @pytest.fixture
@@ -81,3 +82,19 @@ def test_a_processor_without_bfloat16_is_named(place, run, tmp_path, monkeypatch
     done = run("train", "--model", place.checkpoint, "--train", place.train, "--precision", "bfloat16", "--out", out)
     assert done.code == 2 and "expected a processor with bfloat16" in done.err and not out.exists()
     assert keras.mixed_precision.global_policy().name == "float32"
+
+
+def test_copies_of_two_threads_leave_the_policy_as_it_was(tiny, any_processor):
+    from concurrent.futures import ThreadPoolExecutor
+
+    task = tiny.narrow()
+    with ThreadPoolExecutor(4) as pool:
+        copies = list(pool.map(lambda number: task.with_precision("bfloat16"), range(8)))
+    assert keras.mixed_precision.global_policy().name == "float32"
+    assert all("bfloat16" in {layer.compute_dtype for layer in copy._flatten_layers()} for copy in copies)
+
+
+@pytest.mark.parametrize("precision", ["float16", "mixed_bfloat16", None, 16])
+def test_another_precision_is_refused(tiny, precision):
+    with pytest.raises(KerasBertError, match=f"expected a precision of float32, bfloat16, received {precision!r}"):
+        tiny.narrow().with_precision(precision)

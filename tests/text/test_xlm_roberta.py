@@ -114,6 +114,23 @@ def test_tokenizer_json_is_read(tokenizer, tmp_path, remove_space):
     assert pair == [engine.encode(TEXTS[0], TEXTS[3]).ids]
 
 
+def test_a_unigram_model_of_another_maker_is_refused_with_its_file(tokenizer, tmp_path):
+    words = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    engine = tokenizer_json(tokenizer, [normalizers.Replace(tokenizers.Regex(" {2,}"), " ")], words)
+    engine.save(str(tmp_path / "tokenizer.json"))
+    content = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
+    for change, message in (
+        ({"unk_id": 2}, "unk_token"),
+        ({"vocab": content["model"]["vocab"][4:]}, "pieces of XLM-RoBERTa, <s>, <pad>, </s>, <unk> first"),
+        ({"unk_id": None}, "parts of a tokenizer"),
+    ):
+        changed = {**content, "model": {**content["model"], **change}}
+        (tmp_path / "tokenizer.json").write_text(json.dumps(changed), "utf-8")
+        with pytest.raises(KerasBertError, match=r"tokenizer\.json") as raised:
+            tokenizer_from_folder(tmp_path)
+        assert message in str(raised.value)
+
+
 def test_a_saved_folder_is_read_as_it_was(tokenizer, file, tmp_path):
     changed = XlmRobertaTokenizer(tokenizer.model, remove_space=False, model_max_length=64)
     changed.save(tmp_path)

@@ -45,13 +45,16 @@ export class CharacterMap {
         const unit = this.#units[node]; // undefined, and so no label, outside of a damaged array
         if ((unit & 0x800000ff) >>> 0 !== byte) return null;
         node ^= offsetOf(unit);
-        if ((unit >>> 8) & 1) return this.#decode(this.#units[node] & 0x7fffffff);
+        if ((unit >>> 8) & 1) return this.#decode(node);
       }
     }
     return null;
   }
 
-  #decode(place) {
+  /** The code points whose place a unit has. */
+  #decode(node) {
+    if (!(node >= 0 && node < this.#units.length)) throw damaged(this.#replacements.length);
+    const place = this.#units[node] & 0x7fffffff;
     let found = this.#decoded.get(place);
     if (found === undefined) {
       const end = this.#replacements.indexOf(0, place);

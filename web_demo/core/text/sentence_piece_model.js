@@ -45,7 +45,7 @@ export class SentencePieceModel {
     let score = 0;
     forEachField(bytes, (field, value) => {
       if (field === PIECE) piece = new TextDecoder().decode(value);
-      else if (field === SCORE) score = new DataView(value.buffer, value.byteOffset).getFloat32(0, true);
+      else if (field === SCORE && value.length === 4) score = new DataView(value.buffer, value.byteOffset).getFloat32(0, true);
     });
     this.pieces.push(piece);
     this.scores.push(score);
@@ -60,7 +60,6 @@ export class SentencePieceModel {
 
 /** Calls `action` with the number and the bytes of each field; those of a whole number are left out. */
 function forEachField(bytes, action) {
-  if (!(bytes instanceof Uint8Array)) throw damaged("a number in place of a part");
   let at = 0;
   while (at < bytes.length) {
     const [key, afterKey] = varint(bytes, at);
