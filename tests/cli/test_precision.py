@@ -84,14 +84,34 @@ def test_a_processor_without_bfloat16_is_named(place, run, tmp_path, monkeypatch
     assert keras.mixed_precision.global_policy().name == "float32"
 
 
-def test_copies_of_two_threads_leave_the_policy_as_it_was(tiny, any_processor):
-    from concurrent.futures import ThreadPoolExecutor
+def test_a_second_thread_computes_in_its_precision_until_it_ends(any_processor):
+    import threading
 
-    task = tiny.narrow()
-    with ThreadPoolExecutor(4) as pool:
-        copies = list(pool.map(lambda number: task.with_precision("bfloat16"), range(8)))
-    assert keras.mixed_precision.global_policy().name == "float32"
-    assert all("bfloat16" in {layer.compute_dtype for layer in copy._flatten_layers()} for copy in copies)
+    from kerasbert.tasks.precision import dtype_policy
+
+    inside, release, over = (threading.Event() for _ in range(3))
+    names = []
+
+    def first():
+        with dtype_policy("bfloat16"):
+            inside.set()
+            release.wait(10)
+        over.set()
+
+    def second():
+        with dtype_policy("bfloat16"):
+            over.wait(10)  # the first one has put the policy back
+            names.append(keras.mixed_precision.global_policy().name)
+
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    threads[0].start()
+    inside.wait(10)
+    threads[1].start()
+    threads[1].join(0.3)
+    release.set()
+    for thread in threads:
+        thread.join(20)
+    assert names == ["mixed_bfloat16"] and keras.mixed_precision.global_policy().name == "float32"
 
 
 @pytest.mark.parametrize("precision", ["float16", "mixed_bfloat16", None, 16])
